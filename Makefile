@@ -1,0 +1,52 @@
+# The commands of this project; `make` lists them. Each sets up what it needs and is safe to repeat.
+#   PYTHON=…       the Python to make the environment with (default: the first of 3.10 to 3.13 that is found)
+#   TORCH_INDEX=…  an additional package index for PyTorch, for its smaller CPU build
+
+export TORCH_INDEX
+
+FITS := import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3.10; do \
+	$$python -c '$(FITS)' 2>/dev/null && echo $$python && break; done)
+BIN := .venv/bin
+SETUP = @test -n "$(PYTHON)" \
+	|| { echo "No Python 3.10 to 3.13 found: install one, or name it with PYTHON=/path/to/python." >&2; exit 1; }; \
+	$(PYTHON) tools/environment.py requirements.txt
+
+.PHONY: help book serve test lab lint bench clean
+
+help:
+	@echo "make book    build the book to _build/html"
+	@echo "make serve   build it and show it in a browser"
+	@echo "make test    build it and run all tests"
+	@echo "make lab     open the chapters in JupyterLab"
+	@echo "make lint    check style, formatting and types"
+	@echo "make bench   measure the speed of the losses"
+	@echo "make clean   remove the built book (and its executed results)"
+
+book:
+	$(SETUP)
+	@$(BIN)/python tools/build.py
+
+serve: book
+	@$(BIN)/python tools/serve.py _build/html
+
+test:
+	$(SETUP) requirements-test.txt
+	@$(BIN)/python tools/browser.py
+	@$(BIN)/python tools/build.py
+	@$(BIN)/python -m pytest
+
+lab:
+	$(SETUP) requirements-lab.txt
+	@$(BIN)/jupyter lab book/welcome.md
+
+lint:
+	$(SETUP) requirements-test.txt
+	@$(BIN)/python tools/lint.py
+
+bench:
+	$(SETUP)
+	@$(BIN)/python benchmarks/losses.py
+
+clean:
+	rm -rf _build

