@@ -1,0 +1,12 @@
+"""Where the book computes."""
+
+from __future__ import annotations
+
+import os
+
+import torch
+
+
+def default_device() -> torch.device:
+    """The device of every plot: ``MLLOSS_DEVICE`` if set, else CUDA where there is one, else the CPU."""
+    return torch.device(os.environ.get("MLLOSS_DEVICE") or ("cuda" if torch.cuda.is_available() else "cpu"))

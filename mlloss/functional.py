@@ -1,0 +1,600 @@
+"""Losses for one label, many labels, and pairs of scores, as pure functions of logits.
+
+The idea.  Let N be the negative classes of a sample and P its positives.  Two numbers are all that a set
+loss needs to know of the scores s::
+
+    n = log Σ_N exp(s)          a soft maximum of the negatives
+    p = log Σ_P exp(−s)         a soft maximum of the positives with their sign turned
+
+and every loss of the family is the softplus of what is left to gain::
+
+    unified      softplus(n + p)                    one positive: cross-entropy; with a margin: AM-softmax
+    circle       softplus(n + p)                    of scores weighted by how far off they are
+    thresholded  softplus(n − t) + softplus(p + t)  one class: binary cross-entropy
+    focal        σ(u)^γ · softplus(u)               u = n + p for the softmax, u = ±s for the sigmoid
+
+With max in place of log-sum-exp and [·]₊ in place of softplus the same lines are the hard (hinge) forms.
+The gradient of n is the softmax over N, the gradient of p is minus the softmax of −s over P.
+
+What all functions keep to: nothing is broadcast; an ignored entry does not exist; an empty set has
+n = −∞ (or p = −∞), whose softplus is 0; a score of ±∞ gives the limit's value; half precision is computed
+and returned in float32.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+__all__ = [
+    "from_signed",
+    "hard_cross_entropy",
+    "hard_thresholded_loss",
+    "hard_unified_loss",
+    "sigmoid_focal_loss",
+    "softmax_focal_loss",
+    "thresholded_loss",
+    "unified_loss",
+]
+
+INF = math.inf
+
+Masks = tuple[Tensor, Tensor]  # positives and negatives, bool, of the logits' shape
+Sides = Callable[[Tensor], Masks]  # makes them from targets or labels
+
+
+# --- the core: two numbers a sample ------------------------------------------------------------------------
+
+
+def _log_sums(sides: Sides, logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    """n = log Σ_N exp(s) and p = log Σ_P exp(−s)."""
+    positives, negatives = sides(targets)
+    return logits.where(negatives, -INF).logsumexp(-1), (-logits).where(positives, -INF).logsumexp(-1)
+
+
+def _log_sums_gradient(
+    sides: Sides, logits: Tensor, targets: Tensor, grad_n: Tensor, grad_p: Tensor
+) -> Tensor:
+    """The softmax over N, and minus the softmax of −s over P, each times its incoming gradient."""
+    positives, negatives = sides(targets)
+    push = grad_n[..., None] * _softmax(logits.where(negatives, -INF))
+    pull = grad_p[..., None] * _softmax((-logits).where(positives, -INF))
+    return torch.where(positives, -pull, push.where(negatives, 0.0))
+
+
+def _softmax(scores: Tensor) -> Tensor:
+    """Softmax; where the maximum is infinite, all that reach it share the weight."""
+    top = scores.amax(-1, keepdim=True)
+    return torch.where(top.isinf(), torch.where(scores == top, 0.0, -INF), scores).softmax(-1)
+
+
+def _maxima(sides: Sides, logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    """The hard forms of n and p: max over N of s, max over P of −s."""
+    positives, negatives = sides(targets)
+    return logits.where(negatives, -INF).amax(-1), (-logits).where(positives, -INF).amax(-1)
+
+
+def _gap(n: Tensor, p: Tensor) -> Tensor:
+    """n + p; −∞ if either set is empty, even where the other is infinitely wrong."""
+    least = torch.minimum(n, p)
+    return torch.where(least == -INF, least, n + p)
+
+
+def _softplus(x: Tensor) -> Tensor:
+    """log(1 + exp(x)) without loss of relative precision (F.softplus is the identity above 20)."""
+    return -F.logsigmoid(-x)
+
+
+def _focal(logits: Tensor, targets: Tensor, weight: Any, gamma: Any) -> tuple[Tensor]:
+    """weight · (1 − p_t)^γ · BCE, elementwise; 0 where the weight or 1 − p_t is, whatever the BCE."""
+    wrong = targets * torch.sigmoid(-logits) + (1 - targets) * torch.sigmoid(logits)
+    live = weight * wrong != 0
+    return ((weight * wrong**gamma * _bce(logits.where(live, 0.0), targets)).where(live, 0.0),)
+
+
+def _focal_gradient(logits: Tensor, targets: Tensor, weight: Any, gamma: Any, grad: Tensor) -> Tensor:
+    """weight · (1 − p_t)^γ · (γ · (1 − 2y) p (1 − p) / (1 − p_t) · BCE + p − y)."""
+    p, q = torch.sigmoid(logits), torch.sigmoid(-logits)
+    wrong = targets * q + (1 - targets) * p
+    live = weight * wrong != 0
+    wrong = wrong.where(live, 1.0)
+    bce = _bce(logits.where(logits.isfinite(), 0.0), targets)  # p (1 − p) · BCE is 0 at ±∞
+    slope = gamma * (1 - 2 * targets) * p * q / wrong * bce + (1 - targets) * p - targets * q
+    return (grad * weight * wrong**gamma * slope).where(live, 0.0)
+
+
+def _bce(logits: Tensor, targets: Tensor) -> Tensor:
+    """Binary cross-entropy of logits, elementwise."""
+    return targets * _softplus(-logits) + (1 - targets) * _softplus(logits)
+
+
+class _ClosedForm(torch.autograd.Function):
+    """A function of logits with a gradient that is written down, not traced.
+
+    ``value(logits, *constants)`` returns a tuple of tensors, ``gradient(logits, *constants, *incoming)`` the
+    gradient in the logits.  Only the inputs are kept for the backward pass; second derivatives differentiate
+    ``gradient``.
+    """
+
+    @staticmethod
+    def forward(
+        value: Callable, gradient: Callable, logits: Tensor, *constants: Tensor
+    ) -> tuple[Tensor, ...]:
+        return value(logits, *constants)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple, output: tuple[Tensor, ...]) -> None:
+        _, ctx.gradient, *tensors = inputs
+        ctx.save_for_backward(*tensors)
+
+    @staticmethod
+    def backward(ctx: Any, *incoming: Tensor) -> tuple:
+        logits, *constants = ctx.saved_tensors
+        gradient = ctx.gradient(logits, *constants, *incoming)
+        return None, None, gradient, *(None for _ in constants)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple, value: Callable, gradient: Callable, *tensors: Tensor) -> tuple:
+        batched = (
+            x.expand(info.batch_size, *x.shape) if dim is None else x.movedim(dim, 0)
+            for x, dim in zip(tensors, in_dims[2:], strict=True)
+        )
+        outputs = _ClosedForm.apply(value, gradient, *batched)
+        return outputs, (0,) * len(outputs)
+
+
+def _two_sides(sides: Sides, logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    """n and p with their closed-form gradient."""
+    value, gradient = partial(_log_sums, sides), partial(_log_sums_gradient, sides)
+    return _ClosedForm.apply(value, gradient, logits, targets)
+
+
+# --- checks, and the two ways to say which classes are positive --------------------------------------------
+
+
+def _scores(logits: Tensor, name: str = "logits") -> Tensor:
+    """The scores as they are computed with: half precision becomes float32."""
+    if not logits.is_floating_point():
+        raise ValueError(f"{name} must be floating point, got {logits.dtype}; convert with {name}.float()")
+    return logits.float() if logits.dtype in (torch.float16, torch.bfloat16) else logits
+
+
+def _class_scores(logits: Tensor, name: str = "logits") -> Tensor:
+    if logits.ndim == 0 or logits.shape[-1] == 0:
+        raise ValueError(f"{name} must have shape [..., C] with C ≥ 1, got {list(logits.shape)}")
+    return _scores(logits, name)
+
+
+def _same_shape(logits: Tensor, targets: Tensor) -> None:
+    if logits.shape != targets.shape:
+        raise ValueError(
+            f"targets must have the shape of the logits: logits have {list(logits.shape)}, targets have "
+            f"{list(targets.shape)}; nothing is broadcast, so expand, squeeze or transpose one of them"
+        )
+
+
+def _first_bad(valid: Tensor, values: Tensor) -> float | int | None:
+    """The first value that is not valid; None also where values are not to be seen (compile, vmap)."""
+    if torch.compiler.is_compiling():
+        return None
+    try:
+        return None if valid.all() else values[~valid].flatten()[0].item()
+    except RuntimeError as error:
+        if "vmap" not in str(error):
+            raise
+        return None
+
+
+def _is_ignored(values: Tensor, ignore_index: int) -> Tensor:
+    """values == ignore_index, where small integers do not wrap round (−100 is 156 for uint8)."""
+    if not values.is_floating_point():
+        limits = torch.iinfo(values.dtype)
+        if not limits.min <= ignore_index <= limits.max:
+            return torch.zeros_like(values, dtype=torch.bool)
+    return values == ignore_index
+
+
+def _check_multi_hot(logits: Tensor, targets: Tensor, ignore_index: int) -> Tensor:
+    """Check the targets of a set loss; which samples have an entry that is not ignored."""
+    _same_shape(logits, targets)
+    if targets.dtype == torch.bool:
+        return targets.new_ones(targets.shape[:-1])
+    if ignore_index in (0, 1):
+        raise ValueError(f"ignore_index must not be 0 (negative) or 1 (positive), got {ignore_index}")
+    used = (targets == 0) | (targets == 1)
+    bad = _first_bad(used | _is_ignored(targets, ignore_index), targets)
+    if bad is not None:
+        raise ValueError(
+            f"targets must be 1 (positive), 0 (negative) or {ignore_index} (ignored), got {bad}; "
+            f"mlloss.from_signed(targets) converts +1/−1/0 targets"
+        )
+    return used.any(-1)
+
+
+def _check_labels(logits: Tensor, labels: Tensor, ignore_index: int) -> Tensor:
+    """Check class indices; which samples are not ignored."""
+    classes = logits.shape[-1]
+    if logits.shape[:-1] != labels.shape:
+        raise ValueError(
+            f"labels must have the shape of the logits without the class dimension: logits have "
+            f"{list(logits.shape)}, labels have {list(labels.shape)}"
+        )
+    if labels.dtype == torch.bool or labels.is_floating_point() or labels.is_complex():
+        raise ValueError(
+            f"labels must be integer class indices, got {labels.dtype}; convert with labels.long()"
+        )
+    ignored = _is_ignored(labels, ignore_index)
+    bad = _first_bad(ignored | ((labels >= 0) & (labels < classes)), labels)
+    if bad is not None:
+        raise ValueError(f"labels must be in 0..{classes - 1} or {ignore_index} (ignored), got {bad}")
+    return ~ignored
+
+
+def _multi_hot(targets: Tensor) -> Masks:
+    return (targets, ~targets) if targets.dtype == torch.bool else (targets == 1, targets == 0)
+
+
+def _one_hot(labels: Tensor, classes: int, ignore_index: int) -> Masks:
+    positives = labels[..., None] == torch.arange(classes, device=labels.device)
+    return positives, ~(positives | _is_ignored(labels, ignore_index)[..., None])
+
+
+def _number(name: str, value: float, low: float = -INF, high: float = INF) -> float:
+    """The value, if it is a finite number between the limits."""
+    if isinstance(value, Tensor) or not (low <= value <= high and abs(value) < INF):
+        limits = "" if low == -INF else f" ≥ {low:g}" if high == INF else f" in [{low:g}, {high:g}]"
+        raise ValueError(f"{name} must be a finite number{limits}, got {value}")
+    return value
+
+
+def _reduce(losses: Tensor, used: Tensor, reduction: str) -> Tensor:
+    """``none``, ``sum``, or the mean over what is used (0 if nothing is)."""
+    if reduction == "none":
+        return losses
+    if reduction == "sum":
+        return losses.sum()
+    if reduction == "mean":
+        return losses.sum() / used.sum().clamp(min=1)
+    raise ValueError(f"reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
+
+
+# --- one label, or labels by themselves: focal losses ------------------------------------------------------
+
+
+def sigmoid_focal_loss(
+    logits: Tensor,
+    targets: Tensor,
+    *,
+    alpha: float | None = 0.25,
+    gamma: float = 2.0,
+    reduction: str = "mean",
+    ignore_index: int = -100,
+) -> Tensor:
+    r"""Binary cross-entropy that turns away from what is already right, elementwise.
+
+    α_t (1 − p_t)^γ · BCE with p = σ(z), p_t = y p + (1 − y)(1 − p) and α_t = α y + (1 − α)(1 − y).
+    ``gamma=0, alpha=None`` is ``F.binary_cross_entropy_with_logits``, ``gamma=0`` its α-balanced form.
+
+    Args:
+        logits: scores z of any shape.
+        targets: y of the same shape: bool, or numbers in [0, 1] (soft targets too) or ``ignore_index``.
+        alpha: weight of the positives in [0, 1]; the negatives weigh 1 − α. ``None`` weighs nothing.
+        gamma: focusing parameter ≥ 0.
+        reduction: ``"none"`` (shape of the logits), ``"sum"``, or ``"mean"`` over the elements not ignored.
+
+    Raises:
+        ValueError: shapes differ, a target is outside [0, 1], or a parameter is out of range.
+
+    Source: Lin et al., Focal Loss for Dense Object Detection, 2017 (arXiv 1708.02002), eqs (4) and (5).
+
+    >>> logits, targets = torch.tensor([2.0, -1.0, 0.5]), torch.tensor([1, 0, 0])
+    >>> sigmoid_focal_loss(logits, targets, reduction="none")
+    tensor([0.0005, 0.0170, 0.2831])
+    """
+    logits = _scores(logits)
+    _same_shape(logits, targets)
+    alpha = alpha if alpha is None else _number("alpha", alpha, 0, 1)
+    gamma = _number("gamma", gamma, 0)
+    used = targets == targets if targets.dtype == torch.bool else ~_is_ignored(targets, ignore_index)
+    bad = _first_bad(((targets >= 0) & (targets <= 1)) | ~used, targets)
+    if bad is not None:
+        raise ValueError(
+            f"targets must be in [0, 1] or {ignore_index} (ignored), got {bad}; "
+            f"mlloss.from_signed(targets) converts +1/−1/0 targets"
+        )
+    balance = partial(_balance, alpha=alpha, gamma=gamma, ignore_index=ignore_index)
+    value, gradient = partial(balance, _focal), partial(balance, _focal_gradient)
+    (losses,) = _ClosedForm.apply(value, gradient, logits, targets)
+    return _reduce(losses, used, reduction)
+
+
+def softmax_focal_loss(
+    logits: Tensor,
+    labels: Tensor,
+    *,
+    alpha: Tensor | None = None,
+    gamma: float | Tensor = 2.0,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""Softmax cross-entropy that turns away from what is already right.
+
+    −α_y (1 − p_y)^γ_y log p_y with p = softmax(s).  ``gamma=0, alpha=None`` is ``F.cross_entropy``.
+
+    Args:
+        logits: scores s of shape ``[..., C]``.
+        labels: class indices y of shape ``[...]``, any integer dtype, or ``ignore_index``.
+        alpha: weights of the classes, a ``[C]`` tensor of numbers ≥ 0 (constants), or ``None``.
+        gamma: focusing parameter ≥ 0, a number or a ``[C]`` tensor, one a class (constants).
+        reduction: ``"none"`` (shape ``[...]``), ``"sum"``, or ``"mean"`` over the samples not ignored.
+
+    Raises:
+        ValueError: shapes do not fit, a label is out of range, or a parameter is.
+
+    Source: Lin et al., Focal Loss for Dense Object Detection, 2017 (arXiv 1708.02002), eq. (5).
+
+    >>> logits, labels = torch.tensor([[2.0, 0.0, -1.0], [0.0, 1.0, 0.5]]), torch.tensor([0, 2])
+    >>> softmax_focal_loss(logits, labels, reduction="none")
+    tensor([0.0041, 0.5665])
+    """
+    logits = _class_scores(logits)
+    used = _check_labels(logits, labels, ignore_index)
+    classes = logits.shape[-1]
+    index = labels.long().where(used, 0)
+    sides = partial(_one_hot, classes=classes, ignore_index=ignore_index)
+    gap = _gap(*_two_sides(sides, logits, labels))
+    weight = torch.ones_like(gap) if alpha is None else _per_class("alpha", alpha, gap, index, classes)
+    if isinstance(gamma, Tensor):
+        exponent = _per_class("gamma", gamma, gap, index, classes)
+    else:
+        exponent = torch.full_like(gap, _number("gamma", gamma, 0))
+    (losses,) = _ClosedForm.apply(_focal, _focal_gradient, gap, torch.zeros_like(gap), weight, exponent)
+    return _reduce(losses, used, reduction)
+
+
+def _balance(
+    focal: Callable,
+    logits: Tensor,
+    targets: Tensor,
+    *incoming: Tensor,
+    alpha: float | None,
+    gamma: float,
+    ignore_index: int,
+) -> Any:
+    """The focal value or gradient with weight α_t, and 0 for what is ignored."""
+    y = targets.to(logits.dtype)
+    weight = torch.ones_like(y) if alpha is None else alpha * y + (1 - alpha) * (1 - y)
+    if targets.dtype != torch.bool:
+        ignored = _is_ignored(targets, ignore_index)
+        logits, y, weight = (x.masked_fill(ignored, 0.0) for x in (logits, y, weight))
+    return focal(logits, y, weight, gamma, *incoming)
+
+
+def _per_class(name: str, values: Tensor, like: Tensor, index: Tensor, classes: int) -> Tensor:
+    """The value of each sample's class, checked to be one number a class."""
+    if values.shape != (classes,) or not values.is_floating_point():
+        raise ValueError(
+            f"{name} must be a floating-point tensor of shape [{classes}], one value a class, got "
+            f"{values.dtype} of shape {list(values.shape)}"
+        )
+    return values.detach().to(like)[index]
+
+
+# --- sets of labels ----------------------------------------------------------------------------------------
+
+
+def unified_loss(
+    logits: Tensor,
+    targets: Tensor,
+    *,
+    gamma: float = 1.0,
+    margin: float = 0.0,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""Every negative below every positive by a margin: one softplus over all pairs.
+
+    log(1 + Σₙ Σₚ exp γ(sₙ − sₚ + m)).  One positive and m = 0 give cross-entropy, one positive AM-softmax,
+    γ → ∞ gives γ times :func:`hard_unified_loss`.
+
+    Args:
+        logits: scores s of shape ``[..., C]``.
+        targets: the same shape: bool, or 1 (positive), 0 (negative) and ``ignore_index``.
+        gamma: scale γ ≥ 0.
+        margin: margin m.
+        reduction: ``"none"`` (shape ``[...]``), ``"sum"``, or ``"mean"`` over the samples not wholly ignored.
+
+    Raises:
+        ValueError: shapes differ, a target has another value, or a parameter is out of range.
+
+    Source: Sun et al., Circle Loss, 2020 (arXiv 2002.10857), eq. (1); for γ = 1, m = 0 it is the LSEP loss of
+    Li, Song, Luo, Improving Pairwise Ranking for Multi-label Image Classification, CVPR 2017.
+
+    >>> logits = torch.tensor([[2.0, 0.5, -1.0, 0.0]])
+    >>> targets = torch.tensor([[1, 1, 0, -100]])
+    >>> unified_loss(logits, targets)
+    tensor(0.2413)
+    """
+    logits = _class_scores(logits)
+    used = _check_multi_hot(logits, targets, ignore_index)
+    gamma, margin = _number("gamma", gamma, 0), _number("margin", margin)
+    n, p = _two_sides(_multi_hot, _scaled(logits, gamma), targets)
+    return _reduce(_softplus(_gap(n + gamma * margin, p)), used, reduction)
+
+
+def thresholded_loss(
+    logits: Tensor,
+    targets: Tensor,
+    *,
+    threshold: float | Tensor = 0.0,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""Every negative below a threshold, every positive above it.
+
+    log(eᵗ + Σₙ exp sₙ) + log(e⁻ᵗ + Σₚ exp(−sₚ)), which is softplus(n − t) + softplus(p + t).  One class gives
+    binary cross-entropy.
+
+    Args:
+        logits: scores s of shape ``[..., C]``.
+        targets: the same shape: bool, or 1 (positive), 0 (negative) and ``ignore_index``.
+        threshold: t, a number, a scalar tensor, or a tensor of shape ``[...]``; a gradient flows into it.
+        reduction: ``"none"`` (shape ``[...]``), ``"sum"``, or ``"mean"`` over the samples not wholly ignored.
+
+    Raises:
+        ValueError: shapes do not fit, a target has another value, or the threshold is not finite.
+
+    Source: Su et al., ZLPR, 2022 (arXiv 2208.02955), eq. (5), for t = 0.
+
+    >>> logits = torch.tensor([[2.0, 0.5, -1.0, 0.0]])
+    >>> targets = torch.tensor([[1, 1, 0, -100]])
+    >>> thresholded_loss(logits, targets)
+    tensor(0.8682)
+    """
+    logits = _class_scores(logits)
+    used = _check_multi_hot(logits, targets, ignore_index)
+    t = _threshold(threshold, logits)
+    n, p = _two_sides(_multi_hot, logits, targets)
+    return _reduce(_softplus(n - t) + _softplus(p + t), used, reduction)
+
+
+def _scaled(logits: Tensor, gamma: float) -> Tensor:
+    """γ s; an infinite score stays infinite for γ = 0 too."""
+    if gamma == 0:
+        return logits.where(logits.isinf(), gamma * logits)
+    return logits if gamma == 1 else gamma * logits
+
+
+def _threshold(threshold: float | Tensor, logits: Tensor) -> float | Tensor:
+    if not isinstance(threshold, Tensor):
+        return _number("threshold", threshold)
+    if threshold.shape not in ((), logits.shape[:-1]) or not threshold.is_floating_point():
+        raise ValueError(
+            f"threshold must be a number, or a floating-point tensor of shape [] or "
+            f"{list(logits.shape[:-1])} (the logits without the class dimension), got "
+            f"{threshold.dtype} of shape {list(threshold.shape)}"
+        )
+    return threshold.to(logits.dtype)
+
+
+# --- hard forms: max for log-sum-exp, [·]₊ for softplus ----------------------------------------------------
+
+
+def hard_cross_entropy(
+    logits: Tensor, labels: Tensor, *, ignore_index: int = -100, reduction: str = "mean"
+) -> Tensor:
+    r"""How far the best wrong class is above the right one: what cross-entropy becomes with max.
+
+    [max_{j≠y} s_j − s_y]₊; cross-entropy exceeds it by at most log C.
+
+    Args:
+        logits: scores s of shape ``[..., C]``.
+        labels: class indices y of shape ``[...]``, any integer dtype, or ``ignore_index``.
+        reduction: ``"none"`` (shape ``[...]``), ``"sum"``, or ``"mean"`` over the samples not ignored.
+
+    Raises:
+        ValueError: shapes do not fit, or a label is out of range.
+
+    Source: the multi-class hinge of Crammer and Singer, 2001, without its margin.
+
+    >>> logits, labels = torch.tensor([[2.0, 0.0, 3.0], [0.0, 1.0, 0.5]]), torch.tensor([0, 1])
+    >>> hard_cross_entropy(logits, labels, reduction="none")
+    tensor([1., 0.])
+    """
+    logits = _class_scores(logits)
+    used = _check_labels(logits, labels, ignore_index)
+    sides = partial(_one_hot, classes=logits.shape[-1], ignore_index=ignore_index)
+    return _reduce(_gap(*_maxima(sides, logits, labels)).relu(), used, reduction)
+
+
+def hard_unified_loss(
+    logits: Tensor,
+    targets: Tensor,
+    *,
+    margin: float = 0.0,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""How far the highest negative is above the lowest positive, with a margin.
+
+    [max sₙ − min sₚ + m]₊; :func:`unified_loss` at γ = 1 exceeds it by at most log(1 + |N||P|).
+
+    Args:
+        logits: scores s of shape ``[..., C]``.
+        targets: the same shape: bool, or 1 (positive), 0 (negative) and ``ignore_index``.
+        margin: margin m.
+        reduction: ``"none"`` (shape ``[...]``), ``"sum"``, or ``"mean"`` over the samples not wholly ignored.
+
+    Raises:
+        ValueError: shapes differ, a target has another value, or the margin is not finite.
+
+    Source: Sun et al., Circle Loss, 2020 (arXiv 2002.10857), eq. (4): the triplet loss with hard mining.
+
+    >>> hard_unified_loss(torch.tensor([[2.0, 0.5, 1.0]]), torch.tensor([[1, 1, 0]]), margin=0.25)
+    tensor(0.7500)
+    """
+    logits = _class_scores(logits)
+    used = _check_multi_hot(logits, targets, ignore_index)
+    n, p = _maxima(_multi_hot, logits, targets)
+    return _reduce(_gap(n + _number("margin", margin), p).relu(), used, reduction)
+
+
+def hard_thresholded_loss(
+    logits: Tensor,
+    targets: Tensor,
+    *,
+    threshold: float | Tensor = 0.0,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""How far the highest negative is above the threshold, and the lowest positive below it.
+
+    [max sₙ − t]₊ + [t − min sₚ]₊; :func:`thresholded_loss` exceeds it by at most log(1 + |N|) + log(1 + |P|).
+
+    Args:
+        logits: scores s of shape ``[..., C]``.
+        targets: the same shape: bool, or 1 (positive), 0 (negative) and ``ignore_index``.
+        threshold: t, a number, a scalar tensor, or a tensor of shape ``[...]``; a gradient flows into it.
+        reduction: ``"none"`` (shape ``[...]``), ``"sum"``, or ``"mean"`` over the samples not wholly ignored.
+
+    Raises:
+        ValueError: shapes do not fit, a target has another value, or the threshold is not finite.
+
+    Source: the limit of Su et al., ZLPR, 2022 (arXiv 2208.02955), for sharp scores.
+
+    >>> hard_thresholded_loss(torch.tensor([[2.0, -0.5, 1.0]]), torch.tensor([[1, 1, 0]]))
+    tensor(1.5000)
+    """
+    logits = _class_scores(logits)
+    used = _check_multi_hot(logits, targets, ignore_index)
+    t = _threshold(threshold, logits)
+    n, p = _maxima(_multi_hot, logits, targets)
+    return _reduce((n - t).relu() + (p + t).relu(), used, reduction)
+
+
+# --- targets -----------------------------------------------------------------------------------------------
+
+
+def from_signed(targets: Tensor, ignore_index: int = -100) -> Tensor:
+    """Targets +1/−1/0 (positive, negative, ignored) as 1/0/``ignore_index``.
+
+    The shape and, for signed integers and floating point, the dtype stay.
+
+    Raises:
+        ValueError: the dtype holds no negative numbers, or a value is not +1, −1 or 0.
+
+    >>> from_signed(torch.tensor([1, -1, 0]))
+    tensor([   1,    0, -100])
+    """
+    if targets.dtype == torch.bool or not targets.dtype.is_signed:
+        raise ValueError(f"targets must be of a signed dtype to hold −1, got {targets.dtype}")
+    bad = _first_bad((targets == 1) | (targets == -1) | (targets == 0), targets)
+    if bad is not None:
+        raise ValueError(f"targets must be +1 (positive), −1 (negative) or 0 (ignored), got {bad}")
+    return torch.where(targets == 0, ignore_index, (targets == 1).to(targets.dtype)).to(targets.dtype)
