@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -44,40 +44,68 @@ __all__ = [
 ]
 
 INF = math.inf
+BLOCK = 2**16  # scores in a block; with its temporaries it stays in the cache
 
-Masks = tuple[Tensor, Tensor]  # positives and negatives, bool, of the logits' shape
-Sides = Callable[[Tensor], Masks]  # makes them from targets or labels
+Masks = tuple[Tensor, Tensor]  # of the positives and of the negatives, bool
+Weigh = Callable[
+    [Tensor], tuple[Any, Any]
+]  # logits → what stands in their place on either side, or its slope
 
 
 # --- the core: two numbers a sample ------------------------------------------------------------------------
 
 
-def _log_sums(sides: Sides, logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """n = log Σ_N exp(s) and p = log Σ_P exp(−s)."""
-    positives, negatives = sides(targets)
-    return logits.where(negatives, -INF).logsumexp(-1), (-logits).where(positives, -INF).logsumexp(-1)
+def _two_sides(reduce: Callable, weigh: Weigh, logits: Tensor, targets: Tensor) -> Masks:
+    """n and p, where ``reduce`` is ``torch.logsumexp``, or ``torch.amax`` for the hard forms."""
+    positives, negatives = _multi_hot(targets)
+    z_n, z_p = weigh(logits)
+    return reduce(z_n.where(negatives, -INF), -1), reduce((-z_p).where(positives, -INF), -1)
 
 
-def _log_sums_gradient(
-    sides: Sides, logits: Tensor, targets: Tensor, grad_n: Tensor, grad_p: Tensor
-) -> Tensor:
-    """The softmax over N, and minus the softmax of −s over P, each times its incoming gradient."""
-    positives, negatives = sides(targets)
-    push = grad_n[..., None] * _softmax(logits.where(negatives, -INF))
-    pull = grad_p[..., None] * _softmax((-logits).where(positives, -INF))
-    return torch.where(positives, -pull, push.where(negatives, 0.0))
+def _two_sides_gradient(
+    weigh: Weigh,
+    slopes: Weigh,
+    logits: Tensor,
+    targets: Tensor,
+    n: Tensor,
+    p: Tensor,
+    grad_n: Tensor,
+    grad_p: Tensor,
+) -> tuple[Tensor]:
+    """The softmax over N, minus the softmax of −z over P, each times its slope and incoming gradient."""
+    positives, negatives = _multi_hot(targets)
+    (z_n, z_p), (slope_n, slope_p) = weigh(logits), slopes(logits)
+    push = _shares(z_n.where(negatives, -INF), n) * grad_n[..., None] * slope_n
+    pull = _shares((-z_p).where(positives, -INF), p) * grad_p[..., None] * slope_p
+    return (torch.where(positives, -pull, push.where(negatives, 0.0)),)
 
 
-def _softmax(scores: Tensor) -> Tensor:
-    """Softmax; where the maximum is infinite, all that reach it share the weight."""
-    top = scores.amax(-1, keepdim=True)
-    return torch.where(top.isinf(), torch.where(scores == top, 0.0, -INF), scores).softmax(-1)
+def _shares(z: Tensor, log_sum: Tensor) -> Tensor:
+    """The softmax exp(z − log Σ exp z); ∞ − ∞ counts as 0, so that what is infinitely wrong has slope 1."""
+    return (z - log_sum[..., None]).nan_to_num(nan=0.0, posinf=INF, neginf=-INF).exp()
 
 
-def _maxima(sides: Sides, logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """The hard forms of n and p: max over N of s, max over P of −s."""
-    positives, negatives = sides(targets)
-    return logits.where(negatives, -INF).amax(-1), (-logits).where(positives, -INF).amax(-1)
+def _label_sides(reduce: Callable, ignore_index: int, logits: Tensor, labels: Tensor) -> Masks:
+    """n and p of a single positive: the log-sum-exp of all others, and −s_y; both −∞ if it is ignored."""
+    index, ignored = _index(labels, ignore_index)
+    n, p = reduce(logits.scatter(-1, index, -INF), -1), -logits.gather(-1, index).squeeze(-1)
+    return n.masked_fill(ignored, -INF), p.masked_fill(ignored, -INF)
+
+
+def _label_sides_gradient(
+    ignore_index: int,
+    logits: Tensor,
+    labels: Tensor,
+    n: Tensor,
+    p: Tensor,
+    grad_n: Tensor,
+    grad_p: Tensor,
+) -> tuple[Tensor]:
+    """The softmax over all others, and −1 for the positive, each times its incoming gradient."""
+    index, ignored = _index(labels, ignore_index)
+    others = logits.scatter(-1, index, -INF)
+    push = _shares(others, n.masked_fill(ignored, INF)) * grad_n[..., None]
+    return (push.scatter(-1, index, -grad_p[..., None]),)
 
 
 def _gap(n: Tensor, p: Tensor) -> Tensor:
@@ -98,7 +126,9 @@ def _focal(logits: Tensor, targets: Tensor, weight: Any, gamma: Any) -> tuple[Te
     return ((weight * wrong**gamma * _bce(logits.where(live, 0.0), targets)).where(live, 0.0),)
 
 
-def _focal_gradient(logits: Tensor, targets: Tensor, weight: Any, gamma: Any, grad: Tensor) -> Tensor:
+def _focal_gradient(
+    logits: Tensor, targets: Tensor, weight: Any, gamma: Any, loss: Tensor, grad: Tensor
+) -> tuple[Tensor]:
     """weight · (1 − p_t)^γ · (γ · (1 − 2y) p (1 − p) / (1 − p_t) · BCE + p − y)."""
     p, q = torch.sigmoid(logits), torch.sigmoid(-logits)
     wrong = targets * q + (1 - targets) * p
@@ -106,7 +136,7 @@ def _focal_gradient(logits: Tensor, targets: Tensor, weight: Any, gamma: Any, gr
     wrong = wrong.where(live, 1.0)
     bce = _bce(logits.where(logits.isfinite(), 0.0), targets)  # p (1 − p) · BCE is 0 at ±∞
     slope = gamma * (1 - 2 * targets) * p * q / wrong * bce + (1 - targets) * p - targets * q
-    return (grad * weight * wrong**gamma * slope).where(live, 0.0)
+    return ((grad * weight * wrong**gamma * slope).where(live, 0.0),)
 
 
 def _bce(logits: Tensor, targets: Tensor) -> Tensor:
@@ -114,45 +144,149 @@ def _bce(logits: Tensor, targets: Tensor) -> Tensor:
     return targets * _softplus(-logits) + (1 - targets) * _softplus(logits)
 
 
+# --- the same, fast on a CPU -------------------------------------------------------------------------------
+
+
+def _never(*_: Tensor) -> None:
+    """The plain form is as fast as can be."""
+
+
+class _Form(NamedTuple):
+    """``value(logits, *constants)`` → the outputs, a tuple, and ``gradient(logits, *constants, *outputs,
+    *incoming)`` → the gradient in the logits; ``fast_…`` the same, or None where it would not be exact."""
+
+    value: Callable
+    gradient: Callable
+    fast_value: Callable = _never
+    fast_gradient: Callable = _never
+
+
 class _ClosedForm(torch.autograd.Function):
     """A function of logits with a gradient that is written down, not traced.
 
-    ``value(logits, *constants)`` returns a tuple of tensors, ``gradient(logits, *constants, *incoming)`` the
-    gradient in the logits.  Only the inputs are kept for the backward pass; second derivatives differentiate
-    ``gradient``.
+    On a CPU it runs on blocks of rows: temporaries stay in the cache and none has the size of the logits.
+    There masks are numbers, 0 and 1, since arithmetic is several times faster than selection; where that is
+    not exact (0 · ∞, underflow) a block takes the plain form.  Compilers, GPUs and second derivatives see the
+    plain form alone.
     """
 
     @staticmethod
-    def forward(
-        value: Callable, gradient: Callable, logits: Tensor, *constants: Tensor
-    ) -> tuple[Tensor, ...]:
-        return value(logits, *constants)
+    def forward(form: _Form, logits: Tensor, *constants: Tensor) -> tuple[Tensor, ...]:
+        return _in_blocks(form.value, form.fast_value, logits, *constants)
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple, output: tuple[Tensor, ...]) -> None:
-        _, ctx.gradient, *tensors = inputs
-        ctx.save_for_backward(*tensors)
+    def setup_context(ctx: Any, inputs: tuple, outputs: tuple[Tensor, ...]) -> None:
+        ctx.form, *tensors = inputs
+        ctx.save_for_backward(*tensors, *outputs)
 
     @staticmethod
     def backward(ctx: Any, *incoming: Tensor) -> tuple:
-        logits, *constants = ctx.saved_tensors
-        gradient = ctx.gradient(logits, *constants, *incoming)
-        return None, None, gradient, *(None for _ in constants)
+        tensors = *ctx.saved_tensors, *incoming
+        if torch.is_grad_enabled():
+            (gradient,) = ctx.form.gradient(*tensors)
+        else:
+            (gradient,) = _in_blocks(ctx.form.gradient, ctx.form.fast_gradient, *tensors)
+        return None, gradient, *(None for _ in range(len(tensors) - 2 * len(incoming) - 1))
 
     @staticmethod
-    def vmap(info: Any, in_dims: tuple, value: Callable, gradient: Callable, *tensors: Tensor) -> tuple:
+    def vmap(info: Any, in_dims: tuple, form: _Form, *tensors: Tensor) -> tuple:
         batched = (
             x.expand(info.batch_size, *x.shape) if dim is None else x.movedim(dim, 0)
-            for x, dim in zip(tensors, in_dims[2:], strict=True)
+            for x, dim in zip(tensors, in_dims[1:], strict=True)
         )
-        outputs = _ClosedForm.apply(value, gradient, *batched)
+        outputs = _ClosedForm.apply(form, *batched)
         return outputs, (0,) * len(outputs)
 
 
-def _two_sides(sides: Sides, logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """n and p with their closed-form gradient."""
-    value, gradient = partial(_log_sums, sides), partial(_log_sums_gradient, sides)
-    return _ClosedForm.apply(value, gradient, logits, targets)
+def _in_blocks(plain: Callable, fast: Callable, logits: Tensor, *others: Tensor) -> tuple[Tensor, ...]:
+    """The function on blocks of rows of about BLOCK scores, fast where it can be."""
+    if torch.compiler.is_compiling() or not logits.is_cpu or logits.ndim < 2:
+        return plain(logits, *others)
+    lead = logits.shape[:-1]
+    rows = [x.flatten(0, len(lead) - 1) for x in (logits, *others)]
+    step = max(1, BLOCK // logits.shape[-1])
+    outputs: tuple[Tensor, ...] = ()
+    for start in range(0, max(1, len(rows[0])), step):
+        block = [x[start : start + step] for x in rows]
+        results = fast(*block) or plain(*block)
+        if not outputs:
+            outputs = tuple(x.new_empty((len(rows[0]), *x.shape[1:])) for x in results)
+        for output, result in zip(outputs, results, strict=True):
+            output[start : start + step] = result
+    return tuple(x.unflatten(0, lead) for x in outputs)
+
+
+def _fast_two_sides(weigh: Weigh, logits: Tensor, targets: Tensor) -> Masks | None:
+    z_n, z_p, negatives, positives = _split(weigh, logits, targets)
+    top_n, top_p = z_n.amax(-1, keepdim=True), -z_p.amin(-1, keepdim=True)
+    powers = (z_n - z_p - (negatives * top_n + positives * top_p)).exp()
+    sum_n, sum_p = (powers * negatives).sum(-1), (powers * positives).sum(-1)
+    enough = torch.finfo(logits.dtype).tiny ** 0.5
+    exact_n = (sum_n > enough) | (negatives.sum(-1) == 0)
+    exact_p = (sum_p > enough) | (positives.sum(-1) == 0)
+    if not (exact_n & exact_p).all():
+        return None
+    return top_n.squeeze(-1) + sum_n.log(), top_p.squeeze(-1) + sum_p.log()
+
+
+def _fast_two_sides_gradient(
+    weigh: Weigh,
+    slopes: Weigh,
+    logits: Tensor,
+    targets: Tensor,
+    n: Tensor,
+    p: Tensor,
+    grad_n: Tensor,
+    grad_p: Tensor,
+) -> tuple[Tensor] | None:
+    z_n, z_p, negatives, positives = _split(weigh, logits, targets)
+    z = z_n - z_p
+    if not z.sum().isfinite():
+        return None
+    n, p = (x.masked_fill(x == -INF, 0.0)[..., None] for x in (n, p))
+    slope_n, slope_p = slopes(logits)
+    push, pull = negatives * grad_n[..., None] * slope_n, positives * grad_p[..., None] * slope_p
+    return ((z - (negatives * n + positives * p)).exp() * (push - pull),)
+
+
+def _split(weigh: Weigh, logits: Tensor, targets: Tensor) -> tuple[Tensor, ...]:
+    """The scores on either side, 0 off it, and the masks of the sides as numbers."""
+    # A view as bytes makes the conversion of a mask six times faster.
+    positives, negatives = (x.view(torch.uint8).to(logits.dtype) for x in _multi_hot(targets))
+    z_n, z_p = weigh(logits)
+    return z_n * negatives, z_p * positives, negatives, positives
+
+
+def _fast_focal(logits: Tensor, y: Tensor, weight: Any, gamma: float) -> tuple[Tensor] | None:
+    """For hard targets: weight · σ(u)^γ · softplus(u), where u is the logit, its sign turned where y = 1."""
+    if (y - y * y).any():
+        return None
+    u = logits - 2 * y * logits
+    losses = weight * torch.sigmoid(u) ** gamma * _softplus(u)
+    return (losses,) if losses.sum().isfinite() else None
+
+
+def _fast_focal_gradient(
+    logits: Tensor, y: Tensor, weight: Any, gamma: float, loss: Tensor, grad: Tensor
+) -> tuple[Tensor] | None:
+    """± weight · σ(u)^γ · (γ · (1 − σ(u)) · softplus(u) + σ(u))."""
+    sign = 1 - 2 * y
+    u = sign * logits
+    if (y - y * y).any() or not u.sum().isfinite():
+        return None
+    wrong = torch.sigmoid(u)
+    return (grad * sign * weight * wrong**gamma * (gamma * (1 - wrong) * _softplus(u) + wrong),)
+
+
+def _log_sums(logits: Tensor, targets: Tensor, weigh: Weigh, slopes: Weigh) -> Masks:
+    """n and p for sets of labels."""
+    form = _Form(
+        partial(_two_sides, torch.logsumexp, weigh),
+        partial(_two_sides_gradient, weigh, slopes),
+        partial(_fast_two_sides, weigh),
+        partial(_fast_two_sides_gradient, weigh, slopes),
+    )
+    return _ClosedForm.apply(form, logits, targets)
 
 
 # --- checks, and the two ways to say which classes are positive --------------------------------------------
@@ -240,9 +374,24 @@ def _multi_hot(targets: Tensor) -> Masks:
     return (targets, ~targets) if targets.dtype == torch.bool else (targets == 1, targets == 0)
 
 
-def _one_hot(labels: Tensor, classes: int, ignore_index: int) -> Masks:
-    positives = labels[..., None] == torch.arange(classes, device=labels.device)
-    return positives, ~(positives | _is_ignored(labels, ignore_index)[..., None])
+def _index(labels: Tensor, ignore_index: int) -> Masks:
+    """Labels to gather and scatter with (0 where ignored), and which are ignored."""
+    ignored = _is_ignored(labels, ignore_index)
+    return labels.long().masked_fill(ignored, 0)[..., None], ignored
+
+
+def _as_is(logits: Tensor) -> tuple[Tensor, Tensor]:
+    return logits, logits
+
+
+def _scaled(gamma: float, logits: Tensor) -> tuple[Tensor, Tensor]:
+    """γ s on either side; an infinite score stays infinite for γ = 0 too."""
+    scaled = gamma * logits if gamma else logits.where(logits.isinf(), 0.0 * logits)
+    return scaled, scaled
+
+
+def _constant(slope: float, logits: Tensor) -> tuple[float, float]:
+    return slope, slope
 
 
 def _number(name: str, value: float, low: float = -INF, high: float = INF) -> float:
@@ -309,8 +458,8 @@ def sigmoid_focal_loss(
             f"mlloss.from_signed(targets) converts +1/−1/0 targets"
         )
     balance = partial(_balance, alpha=alpha, gamma=gamma, ignore_index=ignore_index)
-    value, gradient = partial(balance, _focal), partial(balance, _focal_gradient)
-    (losses,) = _ClosedForm.apply(value, gradient, logits, targets)
+    forms = (_focal, _focal_gradient, _fast_focal, _fast_focal_gradient)
+    (losses,) = _ClosedForm.apply(_Form(*(partial(balance, form) for form in forms)), logits, targets)
     return _reduce(losses, used, reduction)
 
 
@@ -345,16 +494,13 @@ def softmax_focal_loss(
     """
     logits = _class_scores(logits)
     used = _check_labels(logits, labels, ignore_index)
-    classes = logits.shape[-1]
-    index = labels.long().where(used, 0)
-    sides = partial(_one_hot, classes=classes, ignore_index=ignore_index)
-    gap = _gap(*_two_sides(sides, logits, labels))
-    weight = torch.ones_like(gap) if alpha is None else _per_class("alpha", alpha, gap, index, classes)
-    if isinstance(gamma, Tensor):
-        exponent = _per_class("gamma", gamma, gap, index, classes)
-    else:
-        exponent = torch.full_like(gap, _number("gamma", gamma, 0))
-    (losses,) = _ClosedForm.apply(_focal, _focal_gradient, gap, torch.zeros_like(gap), weight, exponent)
+    sides = partial(_label_sides, torch.logsumexp, ignore_index)
+    form = _Form(sides, partial(_label_sides_gradient, ignore_index))
+    gap = _gap(*_ClosedForm.apply(form, logits, labels))
+    weight = _of_class("alpha", 1.0 if alpha is None else alpha, logits, labels, ignore_index)
+    exponent = _of_class("gamma", gamma, logits, labels, ignore_index)
+    form = _Form(_focal, _focal_gradient)
+    (losses,) = _ClosedForm.apply(form, gap, torch.zeros_like(gap), weight, exponent)
     return _reduce(losses, used, reduction)
 
 
@@ -376,14 +522,18 @@ def _balance(
     return focal(logits, y, weight, gamma, *incoming)
 
 
-def _per_class(name: str, values: Tensor, like: Tensor, index: Tensor, classes: int) -> Tensor:
-    """The value of each sample's class, checked to be one number a class."""
+def _of_class(name: str, values: float | Tensor, logits: Tensor, labels: Tensor, ignore_index: int) -> Tensor:
+    """The value of each sample's class, from one number or a number a class."""
+    if not isinstance(values, Tensor):
+        return logits.new_full(labels.shape, _number(name, values, 0))
+    classes = logits.shape[-1]
     if values.shape != (classes,) or not values.is_floating_point():
         raise ValueError(
             f"{name} must be a floating-point tensor of shape [{classes}], one value a class, got "
             f"{values.dtype} of shape {list(values.shape)}"
         )
-    return values.detach().to(like)[index]
+    index, _ = _index(labels, ignore_index)
+    return values.detach().to(logits)[index.squeeze(-1)]
 
 
 # --- sets of labels ----------------------------------------------------------------------------------------
@@ -424,7 +574,8 @@ def unified_loss(
     logits = _class_scores(logits)
     used = _check_multi_hot(logits, targets, ignore_index)
     gamma, margin = _number("gamma", gamma, 0), _number("margin", margin)
-    n, p = _two_sides(_multi_hot, _scaled(logits, gamma), targets)
+    weigh = _as_is if gamma == 1 else partial(_scaled, gamma)
+    n, p = _log_sums(logits, targets, weigh, partial(_constant, gamma))
     return _reduce(_softplus(_gap(n + gamma * margin, p)), used, reduction)
 
 
@@ -460,15 +611,8 @@ def thresholded_loss(
     logits = _class_scores(logits)
     used = _check_multi_hot(logits, targets, ignore_index)
     t = _threshold(threshold, logits)
-    n, p = _two_sides(_multi_hot, logits, targets)
+    n, p = _log_sums(logits, targets, _as_is, partial(_constant, 1.0))
     return _reduce(_softplus(n - t) + _softplus(p + t), used, reduction)
-
-
-def _scaled(logits: Tensor, gamma: float) -> Tensor:
-    """γ s; an infinite score stays infinite for γ = 0 too."""
-    if gamma == 0:
-        return logits.where(logits.isinf(), gamma * logits)
-    return logits if gamma == 1 else gamma * logits
 
 
 def _threshold(threshold: float | Tensor, logits: Tensor) -> float | Tensor:
@@ -509,8 +653,7 @@ def hard_cross_entropy(
     """
     logits = _class_scores(logits)
     used = _check_labels(logits, labels, ignore_index)
-    sides = partial(_one_hot, classes=logits.shape[-1], ignore_index=ignore_index)
-    return _reduce(_gap(*_maxima(sides, logits, labels)).relu(), used, reduction)
+    return _reduce(_gap(*_label_sides(torch.amax, ignore_index, logits, labels)).relu(), used, reduction)
 
 
 def hard_unified_loss(
@@ -541,7 +684,7 @@ def hard_unified_loss(
     """
     logits = _class_scores(logits)
     used = _check_multi_hot(logits, targets, ignore_index)
-    n, p = _maxima(_multi_hot, logits, targets)
+    n, p = _two_sides(torch.amax, _as_is, logits, targets)
     return _reduce(_gap(n + _number("margin", margin), p).relu(), used, reduction)
 
 
@@ -574,7 +717,7 @@ def hard_thresholded_loss(
     logits = _class_scores(logits)
     used = _check_multi_hot(logits, targets, ignore_index)
     t = _threshold(threshold, logits)
-    n, p = _maxima(_multi_hot, logits, targets)
+    n, p = _two_sides(torch.amax, _as_is, logits, targets)
     return _reduce((n - t).relu() + (p + t).relu(), used, reduction)
 
 
