@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 INF = math.inf
-BLOCK = 2**16  # scores in a block; with its temporaries it stays in the cache
+BLOCK = 2**17  # scores in a block; with its temporaries it stays in the cache
 
 Masks = tuple[Tensor, Tensor]  # of the positives and of the negatives, bool
 Weigh = Callable[
@@ -129,14 +129,13 @@ def _focal(logits: Tensor, targets: Tensor, weight: Any, gamma: Any) -> tuple[Te
 def _focal_gradient(
     logits: Tensor, targets: Tensor, weight: Any, gamma: Any, loss: Tensor, grad: Tensor
 ) -> tuple[Tensor]:
-    """weight · (1 − p_t)^γ · (γ · (1 − 2y) p (1 − p) / (1 − p_t) · BCE + p − y)."""
+    """γ · (1 − 2y) p (1 − p) / (1 − p_t) · loss + weight · (1 − p_t)^γ · (p − y)."""
     p, q = torch.sigmoid(logits), torch.sigmoid(-logits)
     wrong = targets * q + (1 - targets) * p
     live = weight * wrong != 0
     wrong = wrong.where(live, 1.0)
-    bce = _bce(logits.where(logits.isfinite(), 0.0), targets)  # p (1 − p) · BCE is 0 at ±∞
-    slope = gamma * (1 - 2 * targets) * p * q / wrong * bce + (1 - targets) * p - targets * q
-    return ((grad * weight * wrong**gamma * slope).where(live, 0.0),)
+    steeper = gamma * (1 - 2 * targets) * p * q / wrong * loss.where(loss != INF, 0.0)  # 0 · ∞ is 0
+    return (grad * (steeper + weight * wrong**gamma * ((1 - targets) * p - targets * q)).where(live, 0.0),)
 
 
 def _bce(logits: Tensor, targets: Tensor) -> Tensor:
@@ -217,16 +216,18 @@ def _in_blocks(plain: Callable, fast: Callable, logits: Tensor, *others: Tensor)
 
 
 def _fast_two_sides(weigh: Weigh, logits: Tensor, targets: Tensor) -> Masks | None:
-    z_n, z_p, negatives, positives = _split(weigh, logits, targets)
-    top_n, top_p = z_n.amax(-1, keepdim=True), -z_p.amin(-1, keepdim=True)
-    powers = (z_n - z_p - (negatives * top_n + positives * top_p)).exp()
-    sum_n, sum_p = (powers * negatives).sum(-1), (powers * positives).sum(-1)
-    enough = torch.finfo(logits.dtype).tiny ** 0.5
-    exact_n = (sum_n > enough) | (negatives.sum(-1) == 0)
-    exact_p = (sum_p > enough) | (positives.sum(-1) == 0)
-    if not (exact_n & exact_p).all():
-        return None
-    return top_n.squeeze(-1) + sum_n.log(), top_p.squeeze(-1) + sum_p.log()
+    """One exponential serves both sides; it is taken below the row's top, or else below each side's."""
+    z, positives, negatives = _turned(weigh, logits, targets)
+    for tops in _row_top, _side_tops:
+        top_n, top_p, shift = tops(z, positives, negatives)
+        powers = (z - shift).exp_()
+        sum_n, sum_p = (powers * negatives).sum(-1), (powers * positives).sum(-1)
+        enough = torch.finfo(z.dtype).tiny ** 0.625  # what underflows is less than an ulp of it
+        few_n = (sum_n > enough) | (negatives.sum(-1) == 0)
+        few_p = (sum_p > enough) | (positives.sum(-1) == 0)
+        if (few_n & few_p).all():
+            return top_n.squeeze(-1) + sum_n.log(), top_p.squeeze(-1) + sum_p.log()
+    return None
 
 
 def _fast_two_sides_gradient(
@@ -239,43 +240,75 @@ def _fast_two_sides_gradient(
     grad_n: Tensor,
     grad_p: Tensor,
 ) -> tuple[Tensor] | None:
-    z_n, z_p, negatives, positives = _split(weigh, logits, targets)
-    z = z_n - z_p
+    z, positives, negatives = _turned(weigh, logits, targets)
     if not z.sum().isfinite():
         return None
     n, p = (x.masked_fill(x == -INF, 0.0)[..., None] for x in (n, p))
     slope_n, slope_p = slopes(logits)
-    push, pull = negatives * grad_n[..., None] * slope_n, positives * grad_p[..., None] * slope_p
-    return ((z - (negatives * n + positives * p)).exp() * (push - pull),)
+    shares = z.sub_(negatives * n).sub_(positives * p).exp_()
+    push, pull = negatives * (grad_n[..., None] * slope_n), positives * (grad_p[..., None] * slope_p)
+    return (shares * (push - pull),)
 
 
-def _split(weigh: Weigh, logits: Tensor, targets: Tensor) -> tuple[Tensor, ...]:
-    """The scores on either side, 0 off it, and the masks of the sides as numbers."""
-    # A view as bytes makes the conversion of a mask six times faster.
-    positives, negatives = (x.view(torch.uint8).to(logits.dtype) for x in _multi_hot(targets))
+def _turned(weigh: Weigh, logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """z on N, −z on P, 0 elsewhere; and the masks as numbers."""
+    positives, negatives = (_as_numbers(x, logits.dtype) for x in _multi_hot(targets))
     z_n, z_p = weigh(logits)
-    return z_n * negatives, z_p * positives, negatives, positives
+    z = (negatives - positives) * z_n if z_n is z_p else negatives * z_n - positives * z_p
+    return z, positives, negatives
 
 
-def _fast_focal(logits: Tensor, y: Tensor, weight: Any, gamma: float) -> tuple[Tensor] | None:
-    """For hard targets: weight · σ(u)^γ · softplus(u), where u is the logit, its sign turned where y = 1."""
-    if (y - y * y).any():
+def _row_top(z: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    top = z.amax(-1, keepdim=True)
+    return top, top, top
+
+
+def _side_tops(z: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    top_n, top_p = (z * negatives).amax(-1, keepdim=True), (z * positives).amax(-1, keepdim=True)
+    return top_n, top_p, negatives * top_n + positives * top_p
+
+
+def _fast_label_sides_gradient(
+    logits: Tensor, labels: Tensor, n: Tensor, p: Tensor, grad_n: Tensor, grad_p: Tensor
+) -> tuple[Tensor] | None:
+    if not n.isfinite().all():
         return None
-    u = logits - 2 * y * logits
-    losses = weight * torch.sigmoid(u) ** gamma * _softplus(u)
+    push = (logits - n[..., None]).exp_().mul_(grad_n[..., None])
+    return (push.scatter_(-1, labels.long()[..., None], -grad_p[..., None]),)
+
+
+def _fast_focal(alpha: float | None, gamma: float, logits: Tensor, targets: Tensor) -> tuple[Tensor] | None:
+    """Hard targets: weight · σ(u)^γ · softplus(u), where u is the logit, its sign turned if y = 1."""
+    y = _hard(targets, logits.dtype)
+    if y is None:
+        return None
+    u = (1 - 2 * y).mul_(logits)
+    losses = (torch.sigmoid(u) ** gamma).mul_(_softplus(u)).mul_(_weight(alpha, y))
     return (losses,) if losses.sum().isfinite() else None
 
 
 def _fast_focal_gradient(
-    logits: Tensor, y: Tensor, weight: Any, gamma: float, loss: Tensor, grad: Tensor
+    alpha: float | None, gamma: float, logits: Tensor, targets: Tensor, loss: Tensor, grad: Tensor
 ) -> tuple[Tensor] | None:
-    """± weight · σ(u)^γ · (γ · (1 − σ(u)) · softplus(u) + σ(u))."""
-    sign = 1 - 2 * y
-    u = sign * logits
-    if (y - y * y).any() or not u.sum().isfinite():
+    """± (γ · (1 − σ(u)) · loss + weight · σ(u)^γ · σ(u))."""
+    y = _hard(targets, logits.dtype)
+    if y is None:
         return None
-    wrong = torch.sigmoid(u)
-    return (grad * sign * weight * wrong**gamma * (gamma * (1 - wrong) * _softplus(u) + wrong),)
+    sign = 1 - 2 * y
+    wrong = torch.sigmoid(sign * logits)
+    slope = (wrong**gamma).mul_(wrong).mul_(_weight(alpha, y)).add_((gamma - gamma * wrong).mul_(loss))
+    return (slope.mul_(sign) * grad,) if slope.sum().isfinite() else None
+
+
+def _hard(targets: Tensor, dtype: torch.dtype) -> Tensor | None:
+    """The targets as numbers, if all are 0 or 1."""
+    y = _as_numbers(targets, dtype)
+    return y if targets.dtype == torch.bool or (y * y - y).abs_().max() == 0 else None
+
+
+def _as_numbers(values: Tensor, dtype: torch.dtype) -> Tensor:
+    """bool as bytes converts six times as fast."""
+    return (values.view(torch.uint8) if values.dtype == torch.bool else values).to(dtype)
 
 
 def _log_sums(logits: Tensor, targets: Tensor, weigh: Weigh, slopes: Weigh) -> Masks:
@@ -349,6 +382,20 @@ def _check_multi_hot(logits: Tensor, targets: Tensor, ignore_index: int) -> Tens
             f"mlloss.from_signed(targets) converts +1/−1/0 targets"
         )
     return used.any(-1)
+
+
+def _check_soft(targets: Tensor, ignore_index: int) -> Tensor:
+    """Check elementwise targets; which are not ignored."""
+    if targets.dtype == torch.bool:
+        return targets.new_ones(()).expand(targets.shape)
+    used = ~_is_ignored(targets, ignore_index)
+    bad = _first_bad(~used | ((targets >= 0) & (targets <= 1)), targets)
+    if bad is not None:
+        raise ValueError(
+            f"targets must be in [0, 1] or {ignore_index} (ignored), got {bad}; "
+            f"mlloss.from_signed(targets) converts +1/−1/0 targets"
+        )
+    return used
 
 
 def _check_labels(logits: Tensor, labels: Tensor, ignore_index: int) -> Tensor:
@@ -450,16 +497,14 @@ def sigmoid_focal_loss(
     _same_shape(logits, targets)
     alpha = alpha if alpha is None else _number("alpha", alpha, 0, 1)
     gamma = _number("gamma", gamma, 0)
-    used = targets == targets if targets.dtype == torch.bool else ~_is_ignored(targets, ignore_index)
-    bad = _first_bad(((targets >= 0) & (targets <= 1)) | ~used, targets)
-    if bad is not None:
-        raise ValueError(
-            f"targets must be in [0, 1] or {ignore_index} (ignored), got {bad}; "
-            f"mlloss.from_signed(targets) converts +1/−1/0 targets"
-        )
-    balance = partial(_balance, alpha=alpha, gamma=gamma, ignore_index=ignore_index)
-    forms = (_focal, _focal_gradient, _fast_focal, _fast_focal_gradient)
-    (losses,) = _ClosedForm.apply(_Form(*(partial(balance, form) for form in forms)), logits, targets)
+    used = _check_soft(targets, ignore_index)
+    form = _Form(
+        partial(_balanced, _focal, ignore_index, alpha, gamma),
+        partial(_balanced, _focal_gradient, ignore_index, alpha, gamma),
+        partial(_fast_focal, alpha, gamma),
+        partial(_fast_focal_gradient, alpha, gamma),
+    )
+    (losses,) = _ClosedForm.apply(form, logits, targets)
     return _reduce(losses, used, reduction)
 
 
@@ -495,7 +540,7 @@ def softmax_focal_loss(
     logits = _class_scores(logits)
     used = _check_labels(logits, labels, ignore_index)
     sides = partial(_label_sides, torch.logsumexp, ignore_index)
-    form = _Form(sides, partial(_label_sides_gradient, ignore_index))
+    form = _Form(sides, partial(_label_sides_gradient, ignore_index), _never, _fast_label_sides_gradient)
     gap = _gap(*_ClosedForm.apply(form, logits, labels))
     weight = _of_class("alpha", 1.0 if alpha is None else alpha, logits, labels, ignore_index)
     exponent = _of_class("gamma", gamma, logits, labels, ignore_index)
@@ -504,22 +549,27 @@ def softmax_focal_loss(
     return _reduce(losses, used, reduction)
 
 
-def _balance(
+def _balanced(
     focal: Callable,
-    logits: Tensor,
-    targets: Tensor,
-    *incoming: Tensor,
+    ignore_index: int,
     alpha: float | None,
     gamma: float,
-    ignore_index: int,
-) -> Any:
-    """The focal value or gradient with weight α_t, and 0 for what is ignored."""
+    logits: Tensor,
+    targets: Tensor,
+    *others: Tensor,
+) -> tuple[Tensor]:
+    """The focal value or gradient with weight α_t, which is 0 for what is ignored."""
     y = targets.to(logits.dtype)
-    weight = torch.ones_like(y) if alpha is None else alpha * y + (1 - alpha) * (1 - y)
+    weight = _weight(alpha, y)
     if targets.dtype != torch.bool:
         ignored = _is_ignored(targets, ignore_index)
         logits, y, weight = (x.masked_fill(ignored, 0.0) for x in (logits, y, weight))
-    return focal(logits, y, weight, gamma, *incoming)
+    return focal(logits, y, weight, gamma, *others)
+
+
+def _weight(alpha: float | None, y: Tensor) -> Tensor:
+    """α_t = α y + (1 − α)(1 − y)."""
+    return torch.ones_like(y) if alpha is None else alpha * y + (1 - alpha) * (1 - y)
 
 
 def _of_class(name: str, values: float | Tensor, logits: Tensor, labels: Tensor, ignore_index: int) -> Tensor:
