@@ -24,7 +24,7 @@ FLAGS = [
     "--disable-sync",
 ]
 ADVICE = (
-    "No browser for the tests: install Chromium or Google Chrome (Debian, Ubuntu: `sudo apt-get install chromium`), "
+    "No browser for the tests: install Chromium or Google Chrome (Debian: `sudo apt-get install chromium`), "
     "or name one with `CHROMIUM=/path/to/it make test`."
 )
 

@@ -14,7 +14,7 @@ def main() -> int:
     command = ["jupyter-book", "build", ".", "--warningiserror", "--nitpick", "--keep-going"]
     status = subprocess.run([str(Path(sys.executable).parent / command[0]), *command[1:]]).returncode
     if status:
-        # Sphinx would not repeat a warning for a page that it has read, so the next run reads all pages again.
+        # Sphinx does not repeat a warning for a page that it has read, so the next run reads all of them.
         (BUILD / ".doctrees" / "environment.pickle").unlink(missing_ok=True)
         print("The book was not built: the messages above say why.", file=sys.stderr)
         return status

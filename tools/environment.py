@@ -2,8 +2,8 @@
 
     python3 tools/environment.py requirements.txt [requirements-test.txt ...]
 
-It runs with the system's Python and the standard library only. An environment is complete when its stamp, which is
-written last, names the contents of these files; otherwise pip runs (again). A broken environment is made anew.
+It runs with the system's Python and the standard library only. An environment is complete when its stamp,
+which is written last, names the contents of these files; otherwise pip runs (again). A broken one is made anew.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def missing_part() -> str | None:
     except ImportError:
         package = f"python3.{sys.version_info[1]}-venv"
         return (
-            f"This Python lacks its venv module: install it (Debian and Ubuntu: `sudo apt-get install {package}`) "
-            "and run the same command again."
+            "This Python lacks its venv module: install it "
+            f"(Debian, Ubuntu: `sudo apt-get install {package}`) and run the same command again."
         )
     return None
 

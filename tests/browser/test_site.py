@@ -1,4 +1,4 @@
-"""Every page of the built site, as its readers meet it: in a browser, on a phone, with a keyboard, without JavaScript."""
+"""Every page as its readers meet it: in a browser, on a phone, with a keyboard, without JavaScript."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import gzip
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 import yaml
 from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
-from conftest import ROOT, Visit
 
+ROOT = Path(__file__).parents[2]
 WIDE, PHONE = 1280, 360
 LARGEST_SHIFT = 0.02
 LARGEST_WEIGHT = 400_000
@@ -28,13 +29,13 @@ def chapters() -> list[str]:
 
 
 CHAPTERS = chapters()
-PAGES = ["index.html", *CHAPTERS, "search.html"]
+PAGES = [*CHAPTERS, "search.html"]
 every_page = pytest.mark.parametrize("name", PAGES)
 every_chapter = pytest.mark.parametrize("name", CHAPTERS)
-Open = Callable[..., Visit]
+Open = Callable[..., Any]
 
 
-def scroll_through(visit: Visit) -> None:
+def scroll_through(visit: Any) -> None:
     """Scroll to the end in steps, as a reader does, so that what loads late loads."""
     visit.page.evaluate(
         """async () => {
@@ -45,6 +46,13 @@ def scroll_through(visit: Visit) -> None:
             await document.fonts.ready;
         }"""
     )
+
+
+@pytest.mark.parametrize("way", ["http", "file"])
+def test_index_leads_to_the_first_page(visit: Open, site_url: str, site: Path, way: str) -> None:
+    visited = visit((site_url if way == "http" else site.as_uri() + "/") + "index.html")
+    visited.page.wait_for_url(f"**/{CHAPTERS[0]}")
+    assert visited.errors == []
 
 
 @every_page
@@ -91,7 +99,12 @@ def test_never_scrolls_sideways(visit: Open, site_url: str, name: str, width: in
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_is_accessible(visit: Open, site_url: str, name: str, scheme: str) -> None:
     visited = visit(site_url + name, color_scheme=scheme)
-    visited.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    visited.page.evaluate(
+        """() => {
+            for (const hidden of document.querySelectorAll("details")) hidden.open = true;
+            for (const animation of document.getAnimations()) animation.finish();
+        }"""
+    )
     results = Axe().run(visited.page).response
     grave = [
         f"{violation['id']}: {node['html']}\n{node['failureSummary']}"
@@ -157,8 +170,8 @@ def test_is_light(visit: Open, site_url: str, name: str, record_weight: Callable
     assert sum(weights.values()) < LARGEST_WEIGHT, weights
 
 
-def weight(request: object) -> int:
-    response = request.response()  # type: ignore[attr-defined]
+def weight(request: Any) -> int:
+    response = request.response()
     body = response.body()
     return len(body) if Path(urlsplit(response.url).path).suffix in COMPRESSED else len(gzip.compress(body))
 
@@ -180,7 +193,7 @@ def test_carries_no_widget_state(site: Path, name: str) -> None:
 @every_chapter
 @pytest.mark.parametrize("width", [PHONE, WIDE])
 def test_icons_are_drawn(visit: Open, site_url: str, name: str, width: int) -> None:
-    """Font Awesome is not there, so an icon without a drawing of ours would be an empty or a filled square."""
+    """Font Awesome is not there, so an icon without a drawing of ours would be a filled square."""
     page = visit(site_url + name, width=width).page
     masks = page.eval_on_selector_all(
         "[class*='fa-'], .fas",
@@ -204,6 +217,7 @@ def test_menu_of_a_phone_opens_with_the_keyboard(visit: Open, site_url: str) -> 
     assert not link.is_visible()
     page.locator(".primary-toggle:visible").press("Enter")
     link.wait_for(state="visible")
+    page.wait_for_function("document.activeElement.closest('.bd-sidebar-primary')")
     page.keyboard.press("Escape")
     link.wait_for(state="hidden")
 

