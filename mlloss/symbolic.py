@@ -1,10 +1,11 @@
 """Every loss of the book, written down once as mathematics (SymPy).
 
-This module is the reference: the chapters show the derivatives of these expressions, the live figures draw them,
-and the tests hold `mlloss.functional` against them at 50 digits.
+This module is the reference: the chapters show the derivatives of these expressions, the live figures draw
+them, and the tests hold `mlloss.functional` against them at 50 digits.
 
-Three functions are enough to write all the losses in a form that is exact *and* stable: `sigmoid`, `softplus` and
-`logsumexp`. They differentiate into one another, and `.rewrite(exp)` spells them out as exponentials and logarithms:
+Three functions are enough to write all the losses in a form that is exact *and* stable: `sigmoid`, `softplus`
+and `logsumexp`. They differentiate into one another, and `.rewrite(exp)` spells them out as exponentials and
+logarithms:
 
 >>> from sympy import exp, symbols
 >>> z = symbols("z", real=True)
@@ -18,10 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import mpmath
-from sympy import Expr, Function, Integer, Max, Min, S, Symbol, exp, lambdify, log, symbols, sympify
+from sympy import Expr, Function, Max, Min, S, Symbol, exp, lambdify, log, symbols, sympify
 
 __all__ = [
     "binary_cross_entropy",
@@ -42,6 +43,8 @@ __all__ = [
     "thresholded_loss",
     "unified_loss",
 ]
+
+Number: TypeAlias = "Expr | float"
 
 
 class sigmoid(Function):
@@ -150,17 +153,17 @@ def softmax(s: Sequence[Expr]) -> list[Expr]:
     return [exp(si - logsumexp(*s)) for si in s]
 
 
-def squared_error(z: Expr, y: Expr) -> Expr:
+def squared_error(z: Expr, y: Number) -> Expr:
     """½ (y − σ(z))²."""
     return (y - sigmoid(z)) ** 2 / 2
 
 
-def binary_cross_entropy(z: Expr, y: Expr) -> Expr:
+def binary_cross_entropy(z: Expr, y: Number) -> Expr:
     """y softplus(−z) + (1 − y) softplus(z), which is −y log σ(z) − (1 − y) log(1 − σ(z))."""
     return y * softplus(-z) + (1 - y) * softplus(z)
 
 
-def sigmoid_focal_loss(z: Expr, y: Expr, alpha: Expr | None = None, gamma: Expr = Integer(2)) -> Expr:
+def sigmoid_focal_loss(z: Expr, y: Number, alpha: Number | None = None, gamma: Number = 2) -> Expr:
     """α_t (1 − p_t)^γ (−log p_t) for a target y of 0 or 1 (Lin et al. 2017, eq. 5)."""
     positive, negative = sigmoid(-z) ** gamma * softplus(-z), sigmoid(z) ** gamma * softplus(z)
     if alpha is not None:
@@ -178,16 +181,14 @@ def hard_cross_entropy(s: Sequence[Expr], label: int) -> Expr:
     return Max(*[sj - s[label] for sj in s])
 
 
-def softmax_focal_loss(
-    s: Sequence[Expr], label: int, alpha: Expr = Integer(1), gamma: Expr = Integer(2)
-) -> Expr:
+def softmax_focal_loss(s: Sequence[Expr], label: int, alpha: Number = 1, gamma: Number = 2) -> Expr:
     """α_y (1 − p_y)^γ (−log p_y); 1 − p_y is the sum of the other probabilities."""
     others = logsumexp(*[sj for j, sj in enumerate(s) if j != label])
     return alpha * exp(gamma * (others - logsumexp(*s))) * cross_entropy(s, label)
 
 
 def unified_loss(
-    negatives: Sequence[Expr], positives: Sequence[Expr], gamma: Expr = Integer(1), margin: Expr = Integer(0)
+    negatives: Sequence[Expr], positives: Sequence[Expr], gamma: Number = 1, margin: Number = 0
 ) -> Expr:
     """log(1 + Σₙ Σₚ exp γ(sₙ − sₚ + m)) (Sun et al. 2020, eq. 1), factored into two log-sum-exps."""
     return softplus(
@@ -196,24 +197,20 @@ def unified_loss(
     )
 
 
-def hard_unified_loss(
-    negatives: Sequence[Expr], positives: Sequence[Expr], margin: Expr = Integer(0)
-) -> Expr:
+def hard_unified_loss(negatives: Sequence[Expr], positives: Sequence[Expr], margin: Number = 0) -> Expr:
     """[max sₙ − min sₚ + m]₊."""
     return relu(Max(*negatives) - Min(*positives) + margin)
 
 
-def thresholded_loss(
-    negatives: Sequence[Expr], positives: Sequence[Expr], threshold: Expr = Integer(0)
-) -> Expr:
-    """log(eᵗ + Σₙ exp sₙ) + log(e⁻ᵗ + Σₚ exp(−sₚ)), each side written as a softplus (at t = 0: ZLPR, Su et al. 2022)."""
+def thresholded_loss(negatives: Sequence[Expr], positives: Sequence[Expr], threshold: Number = 0) -> Expr:
+    """log(eᵗ + Σₙ exp sₙ) + log(e⁻ᵗ + Σₚ exp(−sₚ)), each side as a softplus (t = 0: Su et al. 2022)."""
     below = softplus(logsumexp(*negatives) - threshold)
     above = softplus(threshold + logsumexp(*[-sp for sp in positives]))
     return below + above
 
 
 def hard_thresholded_loss(
-    negatives: Sequence[Expr], positives: Sequence[Expr], threshold: Expr = Integer(0)
+    negatives: Sequence[Expr], positives: Sequence[Expr], threshold: Number = 0
 ) -> Expr:
     """[max sₙ − t]₊ + [t − min sₚ]₊."""
     return relu(Max(*negatives) - threshold) + relu(threshold - Min(*positives))

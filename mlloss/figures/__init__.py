@@ -1,0 +1,45 @@
+"""Every live figure of the book.
+
+A figure is one function without arguments that returns a `LiveFigure`; its name is the function's with
+hyphens. To add one: write the function in the module of its topic, with its expressions from
+`mlloss.symbolic` and its twin from `torch` and `mlloss`, and list it in `REGISTRY`. The tests then compare
+page and PyTorch for it.
+"""
+
+from collections.abc import Callable
+
+from mlloss.figures.hard_form import (
+    cross_entropy_and_hinge,
+    logsumexp_and_max,
+    softplus_and_relu,
+    temperature,
+)
+from mlloss.figures.playground import tug_of_war
+from mlloss.figures.training import learning_curves
+from mlloss.figures.two_classes import sigmoid_slope_and_log, squared_error_and_cross_entropy
+from mlloss.live import LiveFigure
+
+REGISTRY: dict[str, Callable[[], LiveFigure]] = {
+    function.__name__.replace("_", "-"): function
+    for function in (
+        tug_of_war,
+        sigmoid_slope_and_log,
+        squared_error_and_cross_entropy,
+        logsumexp_and_max,
+        softplus_and_relu,
+        cross_entropy_and_hinge,
+        temperature,
+    )
+}
+
+__all__ = [
+    "REGISTRY",
+    "cross_entropy_and_hinge",
+    "learning_curves",
+    "logsumexp_and_max",
+    "sigmoid_slope_and_log",
+    "softplus_and_relu",
+    "squared_error_and_cross_entropy",
+    "temperature",
+    "tug_of_war",
+]
