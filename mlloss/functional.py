@@ -217,15 +217,14 @@ def _in_blocks(plain: Callable, fast: Callable, logits: Tensor, *others: Tensor)
 
 def _fast_two_sides(weigh: Weigh, logits: Tensor, targets: Tensor) -> Masks | None:
     """One exponential serves both sides; it is taken below the row's top, or else below each side's."""
-    z, positives, negatives = _turned(weigh, logits, targets)
+    enough = torch.finfo(logits.dtype).tiny ** 0.625  # next to it, what underflows is less than an ulp
     for tops in _row_top, _side_tops:
+        z, positives, negatives = _turned(weigh, logits, targets)
+        empty_n, empty_p = negatives.sum(-1) == 0, positives.sum(-1) == 0
         top_n, top_p, shift = tops(z, positives, negatives)
-        powers = (z - shift).exp_()
-        sum_n, sum_p = (powers * negatives).sum(-1), (powers * positives).sum(-1)
-        enough = torch.finfo(z.dtype).tiny ** 0.625  # what underflows is less than an ulp of it
-        few_n = (sum_n > enough) | (negatives.sum(-1) == 0)
-        few_p = (sum_p > enough) | (positives.sum(-1) == 0)
-        if (few_n & few_p).all():
+        powers = z.sub_(shift).exp_()
+        sum_n, sum_p = negatives.mul_(powers).sum(-1), positives.mul_(powers).sum(-1)
+        if ((empty_n | (sum_n > enough)) & (empty_p | (sum_p > enough))).all():
             return top_n.squeeze(-1) + sum_n.log(), top_p.squeeze(-1) + sum_p.log()
     return None
 
@@ -246,15 +245,18 @@ def _fast_two_sides_gradient(
     n, p = (x.masked_fill(x == -INF, 0.0)[..., None] for x in (n, p))
     slope_n, slope_p = slopes(logits)
     shares = z.sub_(negatives * n).sub_(positives * p).exp_()
-    push, pull = negatives * (grad_n[..., None] * slope_n), positives * (grad_p[..., None] * slope_p)
-    return (shares * (push - pull),)
+    push, pull = negatives.mul_(slope_n * grad_n[..., None]), positives.mul_(slope_p * grad_p[..., None])
+    return (shares.mul_(push.sub_(pull)),)
 
 
 def _turned(weigh: Weigh, logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """z on N, −z on P, 0 elsewhere; and the masks as numbers."""
     positives, negatives = (_as_numbers(x, logits.dtype) for x in _multi_hot(targets))
     z_n, z_p = weigh(logits)
-    z = (negatives - positives) * z_n if z_n is z_p else negatives * z_n - positives * z_p
+    if z_n is z_p:
+        z = (negatives - positives).mul_(z_n)
+    else:
+        z = (negatives * z_n).sub_(positives * z_p)
     return z, positives, negatives
 
 
