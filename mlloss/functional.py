@@ -33,10 +33,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 __all__ = [
+    "circle_loss",
     "from_signed",
     "hard_cross_entropy",
     "hard_thresholded_loss",
     "hard_unified_loss",
+    "multilabel_softmax_cross_entropy",
     "sigmoid_focal_loss",
     "softmax_focal_loss",
     "thresholded_loss",
@@ -74,7 +76,7 @@ def _two_sides_gradient(
 ) -> tuple[Tensor]:
     """The softmax over N, minus the softmax of −z over P, each times its slope and incoming gradient."""
     positives, negatives = _multi_hot(targets)
-    (z_n, z_p), (slope_n, slope_p) = weigh(logits), slopes(logits)
+    (z_n, z_p), (slope_n, slope_p) = weigh(logits), map(_finite, slopes(logits))
     push = _shares(z_n.where(negatives, -INF), n) * grad_n[..., None] * slope_n
     pull = _shares((-z_p).where(positives, -INF), p) * grad_p[..., None] * slope_p
     return (torch.where(positives, -pull, push.where(negatives, 0.0)),)
@@ -83,6 +85,11 @@ def _two_sides_gradient(
 def _shares(z: Tensor, log_sum: Tensor) -> Tensor:
     """The softmax exp(z − log Σ exp z); ∞ − ∞ counts as 0, so that what is infinitely wrong has slope 1."""
     return (z - log_sum[..., None]).nan_to_num(nan=0.0, posinf=INF, neginf=-INF).exp()
+
+
+def _finite(slope: float | Tensor) -> float | Tensor:
+    """An infinite slope, as the weights of the circle loss have at ±∞, counts as 1."""
+    return slope if isinstance(slope, float) else slope.where(slope != INF, 1.0)
 
 
 def _label_sides(reduce: Callable, ignore_index: int, logits: Tensor, labels: Tensor) -> Masks:
@@ -253,10 +260,8 @@ def _turned(weigh: Weigh, logits: Tensor, targets: Tensor) -> tuple[Tensor, Tens
     """z on N, −z on P, 0 elsewhere; and the masks as numbers."""
     positives, negatives = (_as_numbers(x, logits.dtype) for x in _multi_hot(targets))
     z_n, z_p = weigh(logits)
-    if z_n is z_p:
-        z = (negatives - positives).mul_(z_n)
-    else:
-        z = (negatives * z_n).sub_(positives * z_p)
+    same = z_n is z_p
+    z = (negatives - positives).mul_(z_n) if same else (negatives * z_n).sub_(positives * z_p)
     return z, positives, negatives
 
 
@@ -340,10 +345,10 @@ def _class_scores(logits: Tensor, name: str = "logits") -> Tensor:
     return _scores(logits, name)
 
 
-def _same_shape(logits: Tensor, targets: Tensor) -> None:
-    if logits.shape != targets.shape:
+def _same_shape(scores: Tensor, targets: Tensor, name: str = "logits") -> None:
+    if scores.shape != targets.shape:
         raise ValueError(
-            f"targets must have the shape of the logits: logits have {list(logits.shape)}, targets have "
+            f"targets must have the shape of {name}: {name} have {list(scores.shape)}, targets have "
             f"{list(targets.shape)}; nothing is broadcast, so expand, squeeze or transpose one of them"
         )
 
@@ -369,9 +374,9 @@ def _is_ignored(values: Tensor, ignore_index: int) -> Tensor:
     return values == ignore_index
 
 
-def _check_multi_hot(logits: Tensor, targets: Tensor, ignore_index: int) -> Tensor:
+def _check_multi_hot(scores: Tensor, targets: Tensor, ignore_index: int, name: str = "logits") -> Tensor:
     """Check the targets of a set loss; which samples have an entry that is not ignored."""
-    _same_shape(logits, targets)
+    _same_shape(scores, targets, name)
     if targets.dtype == torch.bool:
         return targets.new_ones(targets.shape[:-1])
     if ignore_index in (0, 1):
@@ -434,13 +439,22 @@ def _as_is(logits: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _scaled(gamma: float, logits: Tensor) -> tuple[Tensor, Tensor]:
-    """γ s on either side; an infinite score stays infinite for γ = 0 too."""
-    scaled = gamma * logits if gamma else logits.where(logits.isinf(), 0.0 * logits)
+    scaled = _times(gamma, logits)
     return scaled, scaled
 
 
-def _constant(slope: float, logits: Tensor) -> tuple[float, float]:
-    return slope, slope
+def _times(gamma: float, scores: Tensor) -> Tensor:
+    """γ s, where an infinite score stays infinite for γ = 0 too."""
+    return gamma * scores if gamma else scores.where(scores.isinf(), 0.0 * scores)
+
+
+def _turned_up(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """With these p is log Σ_P exp(+s)."""
+    return logits, -logits
+
+
+def _constant(slope_n: float, slope_p: float, logits: Tensor) -> tuple[float, float]:
+    return slope_n, slope_p
 
 
 def _number(name: str, value: float, low: float = -INF, high: float = INF) -> float:
@@ -627,8 +641,107 @@ def unified_loss(
     used = _check_multi_hot(logits, targets, ignore_index)
     gamma, margin = _number("gamma", gamma, 0), _number("margin", margin)
     weigh = _as_is if gamma == 1 else partial(_scaled, gamma)
-    n, p = _log_sums(logits, targets, weigh, partial(_constant, gamma))
+    n, p = _log_sums(logits, targets, weigh, partial(_constant, gamma, gamma))
     return _reduce(_softplus(_gap(n + gamma * margin, p)), used, reduction)
+
+
+def circle_loss(
+    similarities: Tensor,
+    targets: Tensor,
+    *,
+    gamma: float = 256.0,
+    margin: float = 0.25,
+    positive_optimum: float | None = None,
+    negative_optimum: float | None = None,
+    positive_margin: float | None = None,
+    negative_margin: float | None = None,
+    detach_weights: bool = True,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""The unified loss of scores that are weighted by how far they are from their optimum.
+
+    log(1 + Σₙ exp γ αₙ(sₙ − Δₙ) · Σₚ exp(−γ αₚ(sₚ − Δₚ))) with αₙ = [sₙ − Oₙ]₊ and αₚ = [Oₚ − sₚ]₊.
+    A score at its optimum or beyond has weight 0 and adds exp(0) = 1 to its sum, also at ±∞.
+
+    Args:
+        similarities: scores s of shape ``[..., C]``, cosines as a rule.
+        targets: the same shape: bool, or 1 (positive), 0 (negative) and ``ignore_index``.
+        gamma: scale γ ≥ 0.
+        margin: m, from which the four next come unless given.
+        positive_optimum: Oₚ = 1 + m.
+        negative_optimum: Oₙ = −m.
+        positive_margin: Δₚ = 1 − m.
+        negative_margin: Δₙ = m.
+        detach_weights: the weights α are constants to the gradient, as in the paper.
+        reduction: ``"none"`` (shape ``[...]``), ``"sum"``, or ``"mean"`` over the samples not wholly ignored.
+
+    Raises:
+        ValueError: shapes differ, a target has another value, or a parameter is out of range.
+
+    Source: Sun et al., Circle Loss, 2020 (arXiv 2002.10857), eqs (6) and (8).
+
+    >>> circle_loss(torch.tensor([[0.7, 0.5, 0.1]]), torch.tensor([[1, 0, 0]]), gamma=32)
+    tensor(6.8815)
+    """
+    similarities = _class_scores(similarities, "similarities")
+    used = _check_multi_hot(similarities, targets, ignore_index, "similarities")
+    m = _number("margin", margin)
+    given = {
+        "positive_optimum": (positive_optimum, 1 + m),
+        "negative_optimum": (negative_optimum, -m),
+        "positive_margin": (positive_margin, 1 - m),
+        "negative_margin": (negative_margin, m),
+    }
+    o_p, o_n, d_p, d_n = (_number(name, default if x is None else x) for name, (x, default) in given.items())
+    circle = (_number("gamma", gamma, 0), o_p, o_n, d_p, d_n)
+    slopes = partial(_circle_slopes, detach_weights, *circle)
+    n, p = _log_sums(similarities, targets, partial(_circle, *circle), slopes)
+    return _reduce(_softplus(_gap(n, p)), used, reduction)
+
+
+def multilabel_softmax_cross_entropy(
+    logits: Tensor,
+    targets: Tensor,
+    *,
+    normalize: bool = True,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""Softmax cross-entropy with a multi-hot target.
+
+    −(1/|P|) Σₚ log softmax(s)ₚ, or without 1/|P|; the softmax is over the classes not ignored.  Its least
+    value is log |P| (or |P| log |P|), reached when the positives share the probability evenly.
+
+    Args:
+        logits: scores s of shape ``[..., C]``.
+        targets: the same shape: bool, or 1 (positive), 0 (negative) and ``ignore_index``.
+        normalize: divide the target by its number of ones.
+        reduction: ``"none"`` (shape ``[...]``), ``"sum"``, or ``"mean"`` over the samples not wholly ignored.
+
+    Raises:
+        ValueError: shapes differ, or a target has another value.
+
+    Source: ``F.cross_entropy`` with probabilities as targets; one positive is ordinary cross-entropy.
+
+    >>> logits, targets = torch.tensor([[0.2, 0.5, 0.0, 0.0]]), torch.tensor([[1, 1, 0, 0]])
+    >>> multilabel_softmax_cross_entropy(logits, targets)
+    tensor(1.2331)
+    >>> multilabel_softmax_cross_entropy(logits, targets, normalize=False)
+    tensor(2.4662)
+    """
+    logits = _class_scores(logits)
+    used = _check_multi_hot(logits, targets, ignore_index)
+    positives, _ = _multi_hot(targets)
+    count = positives.sum(-1).to(logits.dtype)
+    # −log softmax(s)ᵢ is how far the negatives are above all positives, plus how far these are above sᵢ.
+    n, top = _log_sums(logits, targets, _turned_up, partial(_constant, 1.0, -1.0))
+    above = _softplus(_gap(n, (-top).masked_fill(count == 0, -INF)))
+    tied = positives & logits.isinf() & (logits == top[..., None])
+    share = tied.sum(-1, keepdim=True).to(logits.dtype).log()
+    spread = torch.where(tied, share, top[..., None] - logits).where(positives, 0.0).sum(-1)
+    losses = above + spread / count.clamp(min=1) if normalize else count * above + spread
+    return _reduce(losses, used, reduction)
 
 
 def thresholded_loss(
@@ -663,8 +776,24 @@ def thresholded_loss(
     logits = _class_scores(logits)
     used = _check_multi_hot(logits, targets, ignore_index)
     t = _threshold(threshold, logits)
-    n, p = _log_sums(logits, targets, _as_is, partial(_constant, 1.0))
+    n, p = _log_sums(logits, targets, _as_is, partial(_constant, 1.0, 1.0))
     return _reduce(_softplus(n - t) + _softplus(p + t), used, reduction)
+
+
+def _circle(gamma: float, o_p: float, o_n: float, d_p: float, d_n: float, s: Tensor) -> tuple[Tensor, Tensor]:
+    """γ α (s − Δ) on either side; a score beyond its optimum counts as being there, so that 0 · ∞ is 0."""
+    s_n, s_p = s.clamp(min=o_n), s.clamp(max=o_p)
+    return _times(gamma, (s_n - o_n) * (s_n - d_n)), _times(gamma, (o_p - s_p) * (s_p - d_p))
+
+
+def _circle_slopes(
+    detach_weights: bool, gamma: float, o_p: float, o_n: float, d_p: float, d_n: float, s: Tensor
+) -> tuple[Tensor, Tensor]:
+    """γ α on either side, and what the weights add unless they are constants."""
+    s_n, s_p = s.clamp(min=o_n), s.clamp(max=o_p)
+    if detach_weights:
+        return gamma * (s_n - o_n).detach(), gamma * (o_p - s_p).detach()
+    return gamma * (2 * s_n - o_n - d_n) * (s > o_n), gamma * (o_p + d_p - 2 * s_p) * (s < o_p)
 
 
 def _threshold(threshold: float | Tensor, logits: Tensor) -> float | Tensor:
