@@ -2,8 +2,8 @@
 
     python3 tools/environment.py requirements.txt [requirements-test.txt ...]
 
-It runs with the system's Python and the standard library only. An environment is complete when its stamp,
-which is written last, names the contents of these files; otherwise pip runs (again). A broken one is made anew.
+It runs with the system's Python and the standard library only. The stamp of a complete environment is written
+last and names the contents of these files; without it pip runs (again). A broken environment is made anew.
 """
 
 from __future__ import annotations

