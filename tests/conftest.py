@@ -92,7 +92,15 @@ def record_weight(request: pytest.FixtureRequest) -> Callable[[str, int], None]:
     return weights.__setitem__
 
 
+@pytest.fixture
+def record_time(request: pytest.FixtureRequest) -> Callable[[str, float], None]:
+    """Puts milliseconds into the summary of the test run."""
+    times = request.config.stash.setdefault(TIMES, {})
+    return times.__setitem__
+
+
 WEIGHTS = pytest.StashKey[dict[str, int]]()
+TIMES = pytest.StashKey[dict[str, float]]()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -101,3 +109,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("kilobytes of a first visit, compressed")
     for name, size in weights.items():
         terminalreporter.write_line(f"{size / 1000:6.1f}  {name}")
+    times = terminalreporter.config.stash.get(TIMES, {})
+    if times:
+        terminalreporter.section("milliseconds")
+    for name, time in times.items():
+        terminalreporter.write_line(f"{time:6.2f}  {name}")

@@ -14,7 +14,7 @@ from mlloss.symbolic import cross_entropy, hard_cross_entropy, logits, logsumexp
 
 x, u, gamma = symbols("x u gamma", real=True)
 s1, s2, s3 = logits(3)
-Numbers = dict[str, Tensor | list[Tensor]]
+Numbers = dict[str, Tensor | list[Tensor] | float]
 
 
 def logsumexp_and_max() -> LiveFigure:
@@ -36,7 +36,7 @@ def logsumexp_and_max() -> LiveFigure:
             "soft_value": soft[-1],
             "hard_value": hard[-1],
             "gap": soft[-1] - hard[-1],
-            "log_n": torch.tensor(math.log(3)),
+            "log_n": math.log(3),
         }
 
     return LiveFigure(
@@ -87,7 +87,7 @@ def softplus_and_relu() -> LiveFigure:
             "soft_value": soft[-1],
             "hard_value": hard[-1],
             "gap": torch_softplus(-u.abs()),
-            "log_2": torch.tensor(math.log(2)),
+            "log_2": math.log(2),
         }
 
     return LiveFigure(
@@ -139,7 +139,7 @@ def cross_entropy_and_hinge() -> LiveFigure:
             "soft_value": soft[-1],
             "hard_value": hard[-1],
             "gap": soft[-1] - hard[-1],
-            "log_n": torch.tensor(math.log(3)),
+            "log_n": math.log(3),
         }
 
     return LiveFigure(

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from mlloss.live.artists import Artist, Number, Panel
 from mlloss.live.style import RC_PARAMS, with_css_variables
 
-WIDTH = 5.0  # inches; at 360 px the text is then still about 10 px high
+WIDTH = 4.75  # inches; on a screen of 360 px the text is then still 9 px high or more
 Transform = dict[str, list[float]]
 
 
@@ -81,5 +81,5 @@ def inline_svg(figure: Figure) -> str:
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r' id="(?:figure|axes|patch|line2d|text|legend|xtick|ytick|matplotlib\.axis)_\d+"', "", svg)
     svg = re.sub(r"(\d\.\d{2})\d+", r"\1", svg)
-    svg = re.sub(r"font: (\d+)px 'sans-serif'", r"font-size: \1px", svg)
+    svg = re.sub(r"font: (\d+)px [^;]*;|font-size: (\d+)px; font-family: [^;]*;", r"font-size: \1\2px;", svg)
     return with_css_variables(re.sub(r"\n\s*", "\n", svg).strip())

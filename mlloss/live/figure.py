@@ -8,6 +8,7 @@ them.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from itertools import count
@@ -19,7 +20,7 @@ import torch
 import traitlets
 
 from mlloss import default_device
-from mlloss.live.artists import Artist, Number, Panel, Slider, format_number
+from mlloss.live.artists import Artist, Number, Panel, Point, Slider, format_number
 from mlloss.live.drawing import draw
 from mlloss.live.style import colour, with_css_variables
 
@@ -116,9 +117,7 @@ class LiveFigure(anywidget.AnyWidget):
         prefix = f"{self.name}-{next(_serial)}"
         values = self.values()
         svg, transforms = draw(self.panels, self.artists, values, prefix)
-        for artist in self.artists:
-            if not isinstance(artist, Number) and f'id="{prefix}-{artist.name}"' not in svg:
-                raise ValueError(f"figure {self.name!r}: nothing of {artist.name!r} is visible at the start")
+        self._check_visible(svg, prefix)
         svg = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(self.description)}" ', 1)
         spec = {
             "sliders": [slider.spec() for slider in self.sliders],
@@ -131,6 +130,15 @@ class LiveFigure(anywidget.AnyWidget):
             f"{svg}{self._controls_html()}{self._numbers_html(values)}</figure>"
             f'<script type="application/json">{data}</script></live-figure>'
         )
+
+    def _check_visible(self, svg: str, prefix: str) -> None:
+        """The script moves what it finds in the picture, so every artist must be in it from the start."""
+        for artist in self.artists:
+            if isinstance(artist, Number):
+                continue
+            group = svg.partition(f'id="{prefix}-{artist.name}"')[2].partition("</g>")[0]
+            if not re.search(r"<use " if isinstance(artist, Point) else r'<path d="M', group):
+                raise ValueError(f"figure {self.name!r}: nothing of {artist.name!r} is visible at the start")
 
     @staticmethod
     def _artist_spec(artist: Artist, prefix: str, transforms: list[Any]) -> dict[str, Any]:
@@ -171,7 +179,7 @@ def _slider_html(slider: Slider) -> str:
         f"<label><span>{escape(slider.label)}</span>"
         f'<input type="range" name="{slider.name}" min="{slider.start}" max="{slider.stop}" '
         f'step="{slider.step}" value="{slider.value}" autocomplete="off">'
-        f'<output name="{slider.name}">{escape(shown)}</output></label>'
+        f'<span class="lf-value" data-slider="{slider.name}" aria-hidden="true">{escape(shown)}</span></label>'
     )
 
 

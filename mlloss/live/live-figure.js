@@ -159,7 +159,8 @@
       const spec = JSON.parse(this.querySelector('script[type="application/json"]').textContent);
       for (const slider of spec.sliders) {
         const input = this.querySelector(`input[name="${slider.name}"]`);
-        this.#sliders.set(slider.name, { ...slider, input, output: this.querySelector(`output[name="${slider.name}"]`) });
+        const shown = this.querySelector(`[data-slider="${slider.name}"]`);
+        this.#sliders.set(slider.name, { ...slider, input, shown });
         this.#scope[slider.name] = slider.value;
         input.addEventListener("input", () => this.#follow({ [slider.name]: input.valueAsNumber }));
       }
@@ -175,6 +176,7 @@
         this.#announce();
       });
       this.set({});
+      performance.mark("live-figure"); // how soon a figure is alive, for whoever wants to know
     }
 
     /** The sliders' values by name. */
@@ -192,16 +194,16 @@
       for (const [name, value] of Object.entries(params)) {
         const slider = this.#sliders.get(name);
         if (!slider) throw new RangeError(`no slider "${name}"; there are ${[...this.#sliders.keys()].join(", ")}`);
-        if (!(value >= slider.start && value <= slider.stop)) {
+        if (typeof value !== "number" || !(value >= slider.start && value <= slider.stop)) {
           throw new RangeError(`${name} = ${value} lies outside ${slider.start} … ${slider.stop}`);
         }
       }
       Object.assign(this.#scope, params);
-      for (const { name, input, output, digits, unit } of this.#sliders.values()) {
+      for (const { name, input, shown, digits, unit } of this.#sliders.values()) {
         const text = formatNumber(this.#scope[name], digits) + (unit && ` ${unit}`);
         if (input.valueAsNumber !== this.#scope[name]) input.value = this.#scope[name];
         input.setAttribute("aria-valuetext", text);
-        output.textContent = text;
+        shown.textContent = text;
       }
       for (const [name, artist] of this.#artists) {
         this.#values[name] = artist.compute();

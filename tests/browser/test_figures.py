@@ -1,0 +1,208 @@
+"""Live figures on the built pages: right at every setting, alive, and usable by everyone."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from bs4 import BeautifulSoup
+from PIL import Image
+from playwright.sync_api import Locator
+
+from mlloss.figures import REGISTRY
+from mlloss.live import LiveFigure
+
+BOOK = Path(__file__).parents[2] / "_build" / "html" / "book"
+Open = Callable[..., Any]
+every_figure = pytest.mark.parametrize("name", REGISTRY)
+
+
+@cache
+def page_of() -> dict[str, str]:
+    """The page on which each live figure stands, by the figure's name."""
+    return {
+        tag["name"]: f"book/{page.name}"
+        for page in sorted(BOOK.glob("*.html"))
+        for tag in BeautifulSoup(page.read_text(), "html.parser").find_all("live-figure")
+    }
+
+
+@cache
+def figure_of(name: str) -> LiveFigure:
+    return REGISTRY[name]()
+
+
+@pytest.fixture
+def find(visit: Open, site_url: str) -> Callable[..., Locator]:
+    """The live figure of that name on its page."""
+
+    def find_figure(name: str, **options: Any) -> Locator:
+        return visit(site_url + page_of()[name], **options).page.locator(f'live-figure[name="{name}"]')
+
+    return find_figure
+
+
+def state(figure: Locator) -> tuple[str, str, list[str]]:
+    """Everything that a slider can change: the picture, the numbers, the values beside the sliders."""
+    svg = figure.locator("svg").evaluate("svg => svg.outerHTML")
+    numbers = figure.locator(".lf-numbers").evaluate_all("lists => lists.map(l => l.textContent).join()")
+    return svg, numbers, figure.locator(".lf-value").all_text_contents()
+
+
+def pixels(element: Locator) -> np.ndarray:
+    return np.asarray(Image.open(BytesIO(element.screenshot())).convert("RGB"), dtype=float)
+
+
+def assert_same(drawn: dict[str, Any], computed: dict[str, Any]) -> None:
+    assert drawn.keys() == computed.keys()
+    for name, expected in computed.items():
+        np.testing.assert_allclose(drawn[name], expected, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+def test_every_figure_of_the_registry_is_on_a_page() -> None:
+    assert page_of().keys() == REGISTRY.keys()
+
+
+@every_figure
+def test_page_agrees_with_pytorch(find: Callable[..., Locator], name: str) -> None:
+    """At the start, at both ends of every slider, and at 50 random settings."""
+    element, figure = find(name), figure_of(name)
+    generator = random.Random(name)
+    start = {slider.name: slider.value for slider in figure.sliders}
+    settings = [start]
+    settings += [{**start, s.name: end} for s in figure.sliders for end in (s.start, s.stop)]
+    settings += [{s.name: generator.uniform(s.start, s.stop) for s in figure.sliders} for _ in range(50)]
+    drawn = element.evaluate(
+        "(figure, settings) => settings.map(setting => { figure.set(setting); return figure.values; })",
+        settings,
+    )
+    for setting, values in zip(settings, drawn, strict=True):
+        assert_same(values, figure.values(**setting))
+
+
+@every_figure
+def test_first_picture_is_the_one_that_the_script_draws(find: Callable[..., Locator], name: str) -> None:
+    """What matplotlib drew with PyTorch's numbers does not move when the script takes over."""
+    without = find(name, java_script_enabled=False)
+    alive = find(name)
+    before, after = (pixels(figure.locator("svg")) for figure in (without, alive))
+    assert before.shape == after.shape
+    assert (
+        np.abs(before - after).mean() < 0.5
+    )  # of 255: the coordinates are rounded to a hundredth of a point
+    shown = [figure.locator(".lf-numbers").all_text_contents() for figure in (without, alive)]
+    assert shown[0] == shown[1]
+
+
+@every_figure
+def test_every_control_changes_its_figure_and_returns(find: Callable[..., Locator], name: str) -> None:
+    figure = find(name)
+    start = state(figure)
+    for slider in figure.locator("input").all():
+        value = slider.input_value()
+        extreme = slider.evaluate("s => s.value === s.max ? s.min : s.max")
+        slider.fill(extreme)
+        assert state(figure) != start, slider.get_attribute("name")
+        slider.fill(value)
+        assert state(figure) == start, slider.get_attribute("name")
+
+
+@every_figure
+def test_keyboard_moves_every_slider_and_resets(find: Callable[..., Locator], name: str) -> None:
+    figure = find(name)
+    start = state(figure)
+    for slider in figure.locator("input").all():
+        slider.focus()
+        figure.page.keyboard.press("Home")
+        figure.page.keyboard.press("ArrowRight")
+        assert float(slider.input_value()) > float(slider.get_attribute("min") or "nan")
+        assert slider.get_attribute("aria-valuetext")
+    figure.page.keyboard.press("Tab")
+    assert figure.page.evaluate("document.activeElement.type") == "reset"
+    figure.page.keyboard.press("Enter")
+    assert state(figure) == start
+
+
+@every_figure
+def test_every_slider_has_a_name(find: Callable[..., Locator], name: str) -> None:
+    figure = find(name)
+    for slider in figure_of(name).sliders:
+        assert figure.get_by_role("slider", name=slider.label).count() >= 1
+    assert figure.locator("svg").get_attribute("aria-label") == figure_of(name).description
+
+
+def test_numbers_are_announced_when_a_slider_rests(find: Callable[..., Locator]) -> None:
+    figure = find("tug-of-war")
+    status = figure.get_by_role("status")
+    figure.locator("input").first.evaluate("s => { s.value = 2; s.dispatchEvent(new Event('input')); }")
+    assert status.text_content() == ""
+    figure.locator("input").first.fill("3")
+    assert "cross-entropy: " in (status.text_content() or "")
+
+
+def test_a_wrong_setting_is_an_error_and_changes_nothing(find: Callable[..., Locator]) -> None:
+    figure = find("tug-of-war")
+    start = state(figure)
+    for setting in ({"q": 1}, {"p1": 99}, {"p1": "far"}, {"n1": 2, "p1": None}):
+        message = figure.evaluate(
+            "(f, setting) => { try { f.set(setting); } catch (error) { return error.message; } }", setting
+        )
+        assert "slider" in message or "outside" in message
+        assert state(figure) == start
+
+
+@every_figure
+def test_without_javascript_there_is_no_dead_slider(find: Callable[..., Locator], name: str) -> None:
+    figure = find(name, java_script_enabled=False)
+    assert figure.locator("svg").is_visible()
+    assert not figure.locator("input").first.is_visible()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@every_figure
+def test_text_is_large_enough_to_read(find: Callable[..., Locator], name: str, width: int) -> None:
+    """Drawn text is at least 9 px high on a phone."""
+    sizes = (
+        find(name, width=width)
+        .locator("svg text")
+        .evaluate_all(
+            """texts => texts.map(text => parseFloat(getComputedStyle(text).fontSize)
+            * text.ownerSVGElement.getScreenCTM().a)"""
+        )
+    )
+    assert min(sizes) >= 9
+
+
+def test_figures_are_alive_soon_and_quick(
+    visit: Open, site_url: str, record_time: Callable[[str, float], None]
+) -> None:
+    """Reported, not judged: milliseconds from the parsed document to living figures, and of one update."""
+    for name, page_name in page_of().items():
+        page = visit(site_url + page_name).page
+        figure = page.locator(f'live-figure[name="{name}"]')
+        update = figure.evaluate(
+            """figure => {
+                const slider = figure.querySelector("input");
+                const times = [];
+                for (let i = 0; i < 200; i++) {
+                    slider.value = i % 2 ? slider.min : slider.max;
+                    const begin = performance.now();
+                    slider.dispatchEvent(new Event("input"));
+                    times.push(performance.now() - begin);
+                }
+                return times.sort((a, b) => a - b)[100];
+            }"""
+        )
+        record_time(f"one update of {name}", update)
+        assert update > 0
+        alive = page.evaluate(
+            """() => performance.getEntriesByName("live-figure").at(-1).startTime
+                - performance.getEntriesByType("navigation")[0].domInteractive"""
+        )
+        record_time(f"{name} alive after the document was parsed", alive)
