@@ -66,10 +66,11 @@ def install() -> None:
 def main() -> int:
     if find():
         return 0
-    print("Installing a browser for the tests …", flush=True)
-    install()
-    if find():
-        return 0
+    if "CHROMIUM" not in os.environ:
+        print("Installing a browser for the tests …", flush=True)
+        install()
+        if find():
+            return 0
     print(ADVICE, file=sys.stderr)
     return 1
 

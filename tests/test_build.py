@@ -1,0 +1,257 @@
+"""The commands: how they set themselves up, what they say when they cannot, and when pages are executed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from threading import Thread
+
+import browser
+import environment
+import lint
+import pytest
+import serve
+from mlloss_book import katex
+from mlloss_book.execution import fingerprint
+
+ROOT = Path(__file__).parents[1]
+MAKE = shutil.which("make")
+PAGE = """\
+---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3, display_name: Python 3}
+---
+
+# A page
+
+Prose.
+
+:::{exercise} Half
+:label: half
+What is $\\sigma(0)$?
+:::
+
+:::{solution-start} half
+:::
+```{code-cell} python
+with open("executions", "a") as file:
+    print("once more", file=file)
+1 + 1
+```
+:::{solution-end}
+:::
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty project in which the tools set up an environment."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "requirements.txt").write_text("# nothing\n")
+    (tmp_path / "pyproject.toml").write_text("")
+    return tmp_path
+
+
+def set_up() -> int:
+    return environment.main(["requirements.txt"])
+
+
+def make(*arguments: str, path: Path) -> subprocess.CompletedProcess[str]:
+    """Run make in this project, with the programs in this folder only."""
+    assert MAKE
+    return subprocess.run(
+        [MAKE, *arguments], cwd=ROOT, env={"PATH": str(path)}, capture_output=True, text=True
+    )
+
+
+def test_environment_is_made_once_and_made_anew_when_broken(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert set_up() == 0
+    monkeypatch.setattr(
+        environment, "install", lambda requirements: pytest.fail("nothing had to be installed")
+    )
+    assert set_up() == 0
+
+    monkeypatch.undo()
+    monkeypatch.chdir(project)
+    environment.PYTHON.unlink()
+    assert set_up() == 0
+    assert environment.works()
+
+
+def test_interrupted_installation_goes_on_where_it_stopped(
+    project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert set_up() == 0
+    (project / "requirements.txt").write_text("./missing\n")
+    assert set_up() == 1
+    assert capfd.readouterr().err.splitlines()[-1].startswith("The installation did not finish: run the same")
+    assert not environment.STAMP.exists()
+    (project / "requirements.txt").write_text("# nothing\n")
+    assert set_up() == 0
+    assert environment.STAMP.exists()
+
+
+def test_wrong_python_is_one_sentence(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 9, 1))
+    assert set_up() == 1
+    assert re.fullmatch(
+        r"This is Python 3\.9, but the book needs Python 3\.10 to 3\.13: .*\n", capsys.readouterr().err
+    )
+
+
+def test_missing_venv_module_is_one_sentence(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "ensurepip", None)
+    assert set_up() == 1
+    assert re.fullmatch(r"This Python lacks its venv module: install it .*-venv.*\n", capsys.readouterr().err)
+
+
+def test_missing_python_is_one_sentence(tmp_path: Path) -> None:
+    result = make("book", path=tmp_path)
+    assert result.returncode != 0
+    assert result.stderr.splitlines()[0].startswith("No Python 3.10 to 3.13 found: install one")
+
+
+def test_first_python_that_fits_is_taken(tmp_path: Path) -> None:
+    for name, fits in [("python3", False), ("python3.13", False), ("python3.12", True), ("python3.11", True)]:
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\nexit {0 if fits else 1}\n")
+        program.chmod(0o755)
+    assert "python3.12 tools/environment.py" in make("--dry-run", "book", path=tmp_path).stdout
+
+
+def test_server_takes_a_free_port_of_this_machine_only(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("here")
+    with socket.socket() as taken:
+        taken.bind((serve.HOST, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with serve.server(tmp_path, port) as running:
+            assert running.server_address[0] == "127.0.0.1"
+            assert running.server_port != port
+            Thread(target=running.serve_forever, daemon=True).start()
+            assert urllib.request.urlopen(serve.address(running)).read() == b"here"
+            running.shutdown()
+
+
+def test_missing_browser_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CHROMIUM", "/missing/chromium")
+    assert browser.main() == 1
+    assert capsys.readouterr().err == browser.ADVICE + "\n"
+
+
+@pytest.mark.parametrize("check", lint.CHECKS, ids=" ".join)
+def test_style_formatting_and_types(check: list[str]) -> None:
+    result = subprocess.run([sys.executable, "-m", *check], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_formulas_are_typeset_and_mistakes_reported() -> None:
+    assert 'class="katex-display"' in katex.typeset(r"\frac12", display=True)["html"]
+    assert r"Undefined control sequence: \frak" in katex.typeset(r"\frakk", display=False)["error"]
+
+
+def test_style_sheet_and_script_are_of_one_release() -> None:
+    sheet = (ROOT / "book" / "_static" / "katex" / "katex.min.css").read_text()
+    release = re.search(r'\.katex-version::?after\{content:"([\d.]+)"', sheet)
+    assert release
+    assert f'version:"{release[1]}"' in katex.KATEX.read_text()
+
+
+def test_fingerprint_follows_names_and_contents(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    seen = [fingerprint([package])]
+    for name, contents in [("a.py", "1"), ("a.py", "2"), ("a.js", "2")]:
+        (package / name).write_text(contents)
+        seen.append(fingerprint([package]))
+    assert len(set(seen)) == 4
+
+    (package / "__pycache__").mkdir()
+    (package / "__pycache__" / "a.pyc").write_text("3")
+    assert fingerprint([package]) == seen[-1]
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A book of one page, with this book's configuration, extension and package."""
+    copy = tmp_path_factory.mktemp("book")
+    for name in ("book/_ext", "book/_static", "mlloss", "tools"):
+        shutil.copytree(ROOT / name, copy / name)
+    for name in ("_config.yml", "requirements.txt", "book/references.bib"):
+        shutil.copy(ROOT / name, copy / name)
+    (copy / "_toc.yml").write_text("format: jb-book\nroot: book/page\n")
+    write_page(copy, PAGE)
+    return copy
+
+
+def write_page(book: Path, text: str) -> None:
+    (book / "book" / "page.md").write_text(text)
+
+
+def build(book: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "tools/build.py"], cwd=book, capture_output=True, text=True)
+
+
+def executions(book: Path) -> int:
+    """Build, and count how often the page has been executed so far."""
+    result = build(book)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return len((book / "book" / "executions").read_text().splitlines())
+
+
+def test_pages_are_executed_when_their_code_or_the_package_changes(book: Path) -> None:
+    assert executions(book) == 1
+    assert executions(book) == 1
+    write_page(book, PAGE.replace("Prose.", "Other prose."))
+    assert executions(book) == 1
+    write_page(book, PAGE.replace("1 + 1", "1 + 2"))
+    assert executions(book) == 2
+    (book / "mlloss" / "live" / "live-figure.css").write_text("/* another look */")
+    assert executions(book) == 3
+    assert len(list((book / "_build" / ".jupyter_cache").iterdir())) == 1
+
+
+def test_solution_holds_the_cells_up_to_its_end(book: Path) -> None:
+    write_page(book, PAGE)
+    assert build(book).returncode == 0
+    html = (book / "_build" / "html" / "book" / "page.html").read_text()
+    solution = re.search(r'<details class="solution">(.*?)</details>', html, re.DOTALL)
+    assert solution
+    assert "Solution to exercise 1" in solution[1]
+    assert ">2\n" in re.sub("</?span[^>]*>", "", solution[1])
+    assert '<p class="admonition-title">Exercise 1: Half</p>' in html
+
+
+MISTAKES = {
+    "[](#nowhere)": "'myst' cross-reference target not found: 'nowhere'",
+    r"$\frakk$": "Undefined control sequence",
+    ":::{solution} other\n:::": "no exercise is labelled 'other'",
+    ":::{solution-start} half\n:::": "no `solution-end`",
+    "```{code-cell} python\n1 / 0\n```": "ZeroDivisionError",
+}
+
+
+def test_mistakes_fail_the_build_until_they_are_mended(book: Path) -> None:
+    write_page(book, "\n\n".join([PAGE, *MISTAKES]))
+    for _ in range(2):
+        result = build(book)
+        assert result.returncode != 0
+        assert [
+            message for message in MISTAKES.values() if message not in result.stdout + result.stderr
+        ] == []
+        assert result.stderr.splitlines()[-1].startswith("The book was not built")
+    write_page(book, PAGE)
+    assert build(book).returncode == 0
