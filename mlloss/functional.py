@@ -76,7 +76,7 @@ def _two_sides_gradient(
 ) -> tuple[Tensor]:
     """The softmax over N, minus the softmax of −z over P, each times its slope and incoming gradient."""
     positives, negatives = _multi_hot(targets)
-    (z_n, z_p), (slope_n, slope_p) = weigh(logits), map(_finite, slopes(logits))
+    (z_n, z_p), (slope_n, slope_p) = weigh(logits), slopes(logits)
     push = _shares(z_n.where(negatives, -INF), n) * grad_n[..., None] * slope_n
     pull = _shares((-z_p).where(positives, -INF), p) * grad_p[..., None] * slope_p
     return (torch.where(positives, -pull, push.where(negatives, 0.0)),)
@@ -85,11 +85,6 @@ def _two_sides_gradient(
 def _shares(z: Tensor, log_sum: Tensor) -> Tensor:
     """The softmax exp(z − log Σ exp z); ∞ − ∞ counts as 0, so that what is infinitely wrong has slope 1."""
     return (z - log_sum[..., None]).nan_to_num(nan=0.0, posinf=INF, neginf=-INF).exp()
-
-
-def _finite(slope: float | Tensor) -> float | Tensor:
-    """An infinite slope, as the weights of the circle loss have at ±∞, counts as 1."""
-    return slope if isinstance(slope, float) else slope.where(slope != INF, 1.0)
 
 
 def _label_sides(reduce: Callable, ignore_index: int, logits: Tensor, labels: Tensor) -> Masks:
@@ -231,7 +226,9 @@ def _fast_two_sides(weigh: Weigh, logits: Tensor, targets: Tensor) -> Masks | No
         top_n, top_p, shift = tops(z, positives, negatives)
         powers = z.sub_(shift).exp_()
         sum_n, sum_p = negatives.mul_(powers).sum(-1), positives.mul_(powers).sum(-1)
-        if ((empty_n | (sum_n > enough)) & (empty_p | (sum_p > enough))).all():
+        exact_n = (sum_n > enough) | (empty_n & (sum_n == 0))
+        exact_p = (sum_p > enough) | (empty_p & (sum_p == 0))
+        if (exact_n & exact_p).all():
             return top_n.squeeze(-1) + sum_n.log(), top_p.squeeze(-1) + sum_p.log()
     return None
 
@@ -318,13 +315,20 @@ def _as_numbers(values: Tensor, dtype: torch.dtype) -> Tensor:
     return (values.view(torch.uint8) if values.dtype == torch.bool else values).to(dtype)
 
 
-def _log_sums(logits: Tensor, targets: Tensor, weigh: Weigh, slopes: Weigh) -> Masks:
-    """n and p for sets of labels."""
+def _log_sums(
+    logits: Tensor,
+    targets: Tensor,
+    weigh: Weigh,
+    slopes: Weigh,
+    finite_weigh: Weigh | None = None,
+    finite_slopes: Weigh | None = None,
+) -> Masks:
+    """n and p for sets of labels; the last two are for scores that are known to be finite."""
     form = _Form(
         partial(_two_sides, torch.logsumexp, weigh),
         partial(_two_sides_gradient, weigh, slopes),
-        partial(_fast_two_sides, weigh),
-        partial(_fast_two_sides_gradient, weigh, slopes),
+        partial(_fast_two_sides, finite_weigh or weigh),
+        partial(_fast_two_sides_gradient, finite_weigh or weigh, finite_slopes or slopes),
     )
     return _ClosedForm.apply(form, logits, targets)
 
@@ -462,7 +466,7 @@ def _number(name: str, value: float, low: float = -INF, high: float = INF) -> fl
     if isinstance(value, Tensor) or not (low <= value <= high and abs(value) < INF):
         limits = "" if low == -INF else f" ≥ {low:g}" if high == INF else f" in [{low:g}, {high:g}]"
         raise ValueError(f"{name} must be a finite number{limits}, got {value}")
-    return value
+    return float(value)
 
 
 def _reduce(losses: Tensor, used: Tensor, reduction: str) -> Tensor:
@@ -679,7 +683,7 @@ def circle_loss(
     Raises:
         ValueError: shapes differ, a target has another value, or a parameter is out of range.
 
-    Source: Sun et al., Circle Loss, 2020 (arXiv 2002.10857), eqs (6) and (8).
+    Source: Sun et al., Circle Loss, 2020 (arXiv 2002.10857).
 
     >>> circle_loss(torch.tensor([[0.7, 0.5, 0.1]]), torch.tensor([[1, 0, 0]]), gamma=32)
     tensor(6.8815)
@@ -694,9 +698,10 @@ def circle_loss(
         "negative_margin": (negative_margin, m),
     }
     o_p, o_n, d_p, d_n = (_number(name, default if x is None else x) for name, (x, default) in given.items())
-    circle = (_number("gamma", gamma, 0), o_p, o_n, d_p, d_n)
-    slopes = partial(_circle_slopes, detach_weights, *circle)
-    n, p = _log_sums(similarities, targets, partial(_circle, *circle), slopes)
+    circle = detach_weights, _number("gamma", gamma, 0), o_p, o_n, d_p, d_n
+    weigh, slopes = partial(_circle, *circle), partial(_circle_slopes, *circle)
+    limits, slope_limits = partial(_circle_limits, weigh), partial(_circle_slope_limits, slopes)
+    n, p = _log_sums(similarities, targets, limits, slope_limits, weigh, slopes)
     return _reduce(_softplus(_gap(n, p)), used, reduction)
 
 
@@ -740,6 +745,7 @@ def multilabel_softmax_cross_entropy(
     tied = positives & logits.isinf() & (logits == top[..., None])
     share = tied.sum(-1, keepdim=True).to(logits.dtype).log()
     spread = torch.where(tied, share, top[..., None] - logits).where(positives, 0.0).sum(-1)
+    spread = spread.where(count > 1, 0.0)  # one positive has none, nor a gradient that is 0 by cancellation
     losses = above + spread / count.clamp(min=1) if normalize else count * above + spread
     return _reduce(losses, used, reduction)
 
@@ -766,7 +772,7 @@ def thresholded_loss(
     Raises:
         ValueError: shapes do not fit, a target has another value, or the threshold is not finite.
 
-    Source: Su et al., ZLPR, 2022 (arXiv 2208.02955), eq. (5), for t = 0.
+    Source: Su et al., ZLPR, 2022 (arXiv 2208.02955), for t = 0.
 
     >>> logits = torch.tensor([[2.0, 0.5, -1.0, 0.0]])
     >>> targets = torch.tensor([[1, 1, 0, -100]])
@@ -780,20 +786,38 @@ def thresholded_loss(
     return _reduce(_softplus(n - t) + _softplus(p + t), used, reduction)
 
 
-def _circle(gamma: float, o_p: float, o_n: float, d_p: float, d_n: float, s: Tensor) -> tuple[Tensor, Tensor]:
-    """γ α (s − Δ) on either side; a score beyond its optimum counts as being there, so that 0 · ∞ is 0."""
-    s_n, s_p = s.clamp(min=o_n), s.clamp(max=o_p)
-    return _times(gamma, (s_n - o_n) * (s_n - d_n)), _times(gamma, (o_p - s_p) * (s_p - d_p))
+def _circle(
+    detach: bool, gamma: float, o_p: float, o_n: float, d_p: float, d_n: float, s: Tensor
+) -> tuple[Tensor, Tensor]:
+    """γ α (s − Δ) on either side."""
+    alpha_n, alpha_p = (s - o_n).relu_(), (o_p - s).relu_()
+    if detach:
+        alpha_n, alpha_p = alpha_n.detach(), alpha_p.detach()
+    return (gamma * alpha_n).mul(s - d_n), (gamma * alpha_p).mul(s - d_p)
 
 
 def _circle_slopes(
-    detach_weights: bool, gamma: float, o_p: float, o_n: float, d_p: float, d_n: float, s: Tensor
+    detach: bool, gamma: float, o_p: float, o_n: float, d_p: float, d_n: float, s: Tensor
 ) -> tuple[Tensor, Tensor]:
     """γ α on either side, and what the weights add unless they are constants."""
-    s_n, s_p = s.clamp(min=o_n), s.clamp(max=o_p)
-    if detach_weights:
-        return gamma * (s_n - o_n).detach(), gamma * (o_p - s_p).detach()
-    return gamma * (2 * s_n - o_n - d_n) * (s > o_n), gamma * (o_p + d_p - 2 * s_p) * (s < o_p)
+    alpha_n, alpha_p = (s - o_n).relu_(), (o_p - s).relu_()
+    if detach:
+        return gamma * alpha_n.detach(), gamma * alpha_p.detach()
+    return gamma * (alpha_n + (s - d_n) * (s > o_n)), gamma * (alpha_p - (s - d_p) * (s < o_p))
+
+
+def _circle_limits(weigh: Weigh, s: Tensor) -> tuple[Tensor, Tensor]:
+    """At ±∞ what is right is 0, and what is wrong is infinite."""
+    finite = s.isfinite()
+    z_n, z_p = weigh(s.where(finite, 0.0))
+    return torch.where(finite, z_n, s.relu()), torch.where(finite, z_p, -(-s).relu())
+
+
+def _circle_slope_limits(slopes: Weigh, s: Tensor) -> tuple[Tensor, Tensor]:
+    """At ±∞ what is right has slope 0, what is wrong slope 1 (in place of ∞, which times 0 would be NaN)."""
+    finite = s.isfinite()
+    slope_n, slope_p = slopes(s.where(finite, 0.0))
+    return torch.where(finite, slope_n, s > 0), torch.where(finite, slope_p, s < 0)
 
 
 def _threshold(threshold: float | Tensor, logits: Tensor) -> float | Tensor:
@@ -834,6 +858,7 @@ def hard_cross_entropy(
     """
     logits = _class_scores(logits)
     used = _check_labels(logits, labels, ignore_index)
+    logits = logits.where(used[..., None], 0.0)  # the slope of a maximum over NaN is NaN
     return _reduce(_gap(*_label_sides(torch.amax, ignore_index, logits, labels)).relu(), used, reduction)
 
 
@@ -858,7 +883,7 @@ def hard_unified_loss(
     Raises:
         ValueError: shapes differ, a target has another value, or the margin is not finite.
 
-    Source: Sun et al., Circle Loss, 2020 (arXiv 2002.10857), eq. (4): the triplet loss with hard mining.
+    Source: Sun et al., Circle Loss, 2020 (arXiv 2002.10857): the triplet loss with hard mining, its γ → ∞.
 
     >>> hard_unified_loss(torch.tensor([[2.0, 0.5, 1.0]]), torch.tensor([[1, 1, 0]]), margin=0.25)
     tensor(0.7500)

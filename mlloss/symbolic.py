@@ -22,17 +22,20 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 import mpmath
-from sympy import Expr, Function, Max, Min, S, Symbol, exp, lambdify, log, symbols, sympify
+from sympy import Expr, Function, IndexedBase, Max, Min, S, Sum, Symbol, exp, lambdify, log, symbols, sympify
 
 __all__ = [
     "binary_cross_entropy",
+    "circle_loss",
     "cross_entropy",
     "evaluate",
     "hard_cross_entropy",
     "hard_thresholded_loss",
     "hard_unified_loss",
+    "indexed_sides",
     "logits",
     "logsumexp",
+    "multilabel_softmax_cross_entropy",
     "relu",
     "sigmoid",
     "sigmoid_focal_loss",
@@ -214,6 +217,56 @@ def hard_thresholded_loss(
 ) -> Expr:
     """[max sₙ − t]₊ + [t − min sₚ]₊."""
     return relu(Max(*negatives) - threshold) + relu(threshold - Min(*positives))
+
+
+def circle_loss(
+    negatives: Sequence[Expr],
+    positives: Sequence[Expr],
+    gamma: Number = 256,
+    margin: Number = S.Half / 2,
+    negative_weights: Sequence[Number] | None = None,
+    positive_weights: Sequence[Number] | None = None,
+) -> Expr:
+    """log(1 + Σₙ exp γ αₙ(sₙ − m) Σₚ exp(−γ αₚ(sₚ − 1 + m))) (Sun et al. 2020).
+
+    The weights are αₙ = [sₙ + m]₊ and αₚ = [1 + m − sₚ]₊ unless given; symbols in their place are constants
+    to `diff`, as the paper has it.
+    """
+    alpha_n = negative_weights or [relu(sn + margin) for sn in negatives]
+    alpha_p = positive_weights or [relu(1 + margin - sp) for sp in positives]
+    return softplus(
+        logsumexp(*[gamma * a * (sn - margin) for a, sn in zip(alpha_n, negatives, strict=True)])
+        + logsumexp(*[-gamma * a * (sp - 1 + margin) for a, sp in zip(alpha_p, positives, strict=True)])
+    )
+
+
+def multilabel_softmax_cross_entropy(
+    negatives: Sequence[Expr], positives: Sequence[Expr], normalize: bool = True
+) -> Expr:
+    """−Σₚ log softmax(s)ₚ, divided by the number of positives if `normalize`; 0 without positives."""
+    if not positives:
+        return S.Zero
+    total = logsumexp(*negatives, *positives)
+    loss = sum(total - sp for sp in positives)
+    return loss / len(positives) if normalize else loss
+
+
+def indexed_sides(gamma: Number = 1, margin: Number = 0) -> tuple[Expr, Expr]:
+    """log Σₙ exp γ(sₙ + m) and log Σₚ exp(−γ sₚ) for any number of classes, as sums over an index.
+
+    >>> n, p = indexed_sides()
+    >>> n
+    log(Sum(exp(s^N[i]), (i, 1, |N|)))
+    >>> n.diff(IndexedBase("s^N")[1]).subs(symbols("|N|", positive=True, integer=True), 2).doit()
+    exp(s^N[1])/(exp(s^N[1]) + exp(s^N[2]))
+    """
+    i = symbols("i", integer=True)
+    count_n, count_p = symbols("|N| |P|", positive=True, integer=True)
+    s_n, s_p = IndexedBase("s^N"), IndexedBase("s^P")
+    return (
+        log(Sum(exp(gamma * (s_n[i] + margin)), (i, 1, count_n))),
+        log(Sum(exp(-gamma * s_p[i]), (i, 1, count_p))),
+    )
 
 
 def _logsumexp(*x: Any) -> mpmath.mpf:

@@ -1,0 +1,167 @@
+"""Every loss at every case of the table: value, gradient, second derivative; against SymPy at 50 digits."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlloss import symbolic
+from tests.unit.table import (
+    CASES,
+    DEVICES,
+    INF,
+    LOSSES,
+    NAN,
+    SMOOTH,
+    TIES,
+    each,
+    exact,
+    forms,
+    pairs,
+    values_of,
+)
+
+FINITE = {name: case for name, case in CASES.items() if all(math.isfinite(x) for x in case[0])}
+FINITE |= {
+    "ignored NaN": CASES["ignored NaN"],
+    "ignored NaN and an empty side": CASES["ignored NaN and an empty side"],
+}
+FAR = 1e5
+
+
+def tensor(scores, device="cpu"):
+    return torch.tensor(scores, dtype=torch.float64, device=device, requires_grad=True)
+
+
+def close(ours, theirs, scale, absolute=0.0):
+    """Equal to what rounding the scores allows; the smallest numbers are as good as 0."""
+    return ours == pytest.approx(
+        float(theirs), rel=1e-13 * (20 + scale), abs=max(1e-300, absolute * (20 + scale))
+    )
+
+
+def check(loss, scores, word, device="cpu"):
+    """As one sample, which takes the plain form, and as a batch of one, which takes the fast one."""
+    value, slopes = exact(loss, scores, word)
+    scale = loss.scale * max(abs(x) for x in scores if not math.isnan(x))
+    if loss.name == "circle":
+        scale = scale**2
+    for s in tensor(scores, device), tensor([scores], device):
+        losses = loss(s, word if s.ndim == 1 else [word])
+        losses.sum().backward()
+        assert close(losses.item(), value, scale)
+        if loss.smooth:
+            for ours, theirs in zip(s.grad.flatten().tolist(), slopes, strict=True):
+                assert close(ours, theirs, scale, loss.absolute)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pairs(LOSSES, FINITE)
+def test_value_and_gradient_at_50_digits(loss, scores, word, device):
+    check(loss, scores, word, device)
+
+
+def numbers():
+    return st.one_of(
+        st.floats(-5, 5),
+        st.floats(-50, 50),
+        st.sampled_from([0.0, -0.0, 1e3, -1e3, 1e4, -1e4, 745.0, -745.0]),
+    )
+
+
+@each(LOSSES)
+@given(data=st.data())
+@settings(max_examples=25, deadline=None, derandomize=True)
+def test_random_scores_at_50_digits(loss, data):
+    scores = data.draw(st.lists(numbers(), min_size=1, max_size=5))
+    if loss.kind == "labels":
+        label = data.draw(st.integers(0, len(scores) - 1))
+        word = "".join("P" if i == label else "N" for i in range(len(scores)))
+    else:
+        word = "".join(
+            data.draw(st.lists(st.sampled_from("PNi"), min_size=len(scores), max_size=len(scores)))
+        )
+    check(loss, scores, word)
+
+
+def limit(loss, scores, word):
+    """The value with ±∞ replaced by something far away; beyond all bounds if it is far away itself."""
+    value, _ = exact(loss, [math.copysign(FAR, x) if math.isinf(x) else x for x in scores], word)
+    return math.inf if value > FAR / 10 else float(value)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pairs(LOSSES, CASES)
+def test_limits(loss, scores, word, device):
+    expected = (
+        limit(loss, scores, word) if any(map(math.isinf, scores)) else float(exact(loss, scores, word)[0])
+    )
+    for s in tensor(scores, device), tensor([scores], device):
+        losses = loss(s, word if s.ndim == 1 else [word])
+        assert losses.item() == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+@pairs(LOSSES, CASES | TIES)
+def test_no_derivative_is_nan(loss, scores, word):
+    for s in tensor(scores), tensor([scores]):
+        losses = loss(s, word if s.ndim == 1 else [word])
+        (first,) = torch.autograd.grad(losses.sum(), s, create_graph=True)
+        (plain,) = torch.autograd.grad(loss(s, word if s.ndim == 1 else [word]).sum(), s)
+        assert first.isfinite().all()
+        torch.testing.assert_close(first, plain, rtol=1e-9, atol=0)
+        ignored = [i for i, w in enumerate(word) if w == "i"]
+        assert not first.flatten()[ignored].any()
+        (second,) = torch.autograd.grad(first.sum(), s, allow_unused=True, materialize_grads=True)
+        assert second.isfinite().all()
+        assert not second.flatten()[ignored].any()
+
+
+EXPECTED_TIES = {
+    "both at −∞": {"unified": 0.0, "circle": INF, "thresholded": INF, "multi-hot softmax": 0.0},
+    "both at +∞": {"unified": 0.0, "circle": INF, "thresholded": INF, "multi-hot softmax": 0.0},
+    "two positives at +∞": {"unified": 0.0, "thresholded": math.log(2), "multi-hot softmax": math.log(2)},
+    "only positives, at −∞": {"unified": 0.0, "thresholded": INF, "multi-hot softmax": math.log(2)},
+}
+
+
+@pytest.mark.parametrize("tie", TIES)
+@each(LOSSES)
+def test_ties(loss, tie):
+    scores, word = TIES[tie]
+    if loss.takes(word):
+        value = loss(tensor(scores), word).item()
+        assert not math.isnan(value)
+        assert value == pytest.approx(EXPECTED_TIES[tie].get(loss.name, value), rel=1e-12)
+
+
+@pytest.mark.parametrize("word", ["PN", "NP", "PP", "NN"])
+@each(LOSSES)
+def test_nan_in_a_used_entry_is_nan(loss, word):
+    if loss.takes(word):
+        for scores in [NAN, 1.0], [1.0, NAN], [NAN, INF], [NAN, -INF]:
+            for s in tensor(scores), tensor([scores]):
+                assert loss(s, word if s.ndim == 1 else [word]).isnan().all()
+
+
+@each([loss for loss in SMOOTH if loss.name != "circle"])  # which is log 2 or more where there is a pair
+def test_small_losses_are_relatively_exact(loss):
+    scores, word = [30.0, -35.0], "PN"
+    value, slopes = exact(loss, scores, word)
+    s = tensor([scores])
+    losses = loss(s, [word])
+    losses.sum().backward()
+    assert 0 < value < 1e-9
+    assert losses.item() == pytest.approx(float(value), rel=1e-12, abs=0)
+    assert s.grad[0].tolist() == pytest.approx([float(x) for x in slopes], rel=1e-12, abs=0)
+
+
+@each(SMOOTH)
+def test_hessian_at_50_digits(loss):
+    scores, word = [0.4, -0.3, 0.1], "NPN"
+    hessian = torch.func.jacrev(torch.func.jacrev(lambda s: loss(s, word)))(tensor(scores))
+    s, values = symbolic.logits(3), values_of(loss, scores, word)
+    expression, _ = forms(loss.name, word)
+    expected = [[float(symbolic.evaluate(expression.diff(a, b), values)) for a in s] for b in s]
+    torch.testing.assert_close(hessian, torch.tensor(expected, dtype=torch.float64), rtol=1e-11, atol=1e-13)
