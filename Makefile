@@ -38,7 +38,7 @@ test:
 
 lab:
 	$(SETUP) requirements-lab.txt
-	@$(BIN)/jupyter lab book/welcome.md
+	@$(BIN)/python tools/lab.py book/welcome.md
 
 lint:
 	$(SETUP) requirements-test.txt
