@@ -121,7 +121,7 @@ def _softplus(x: Tensor) -> Tensor:
     return -F.logsigmoid(-x)
 
 
-def _focal(logits: Tensor, targets: Tensor, weight: Any, gamma: Any) -> tuple[Tensor]:
+def _focal(logits: Tensor, targets: Any, weight: Any, gamma: Any) -> tuple[Tensor]:
     """weight · (1 − p_t)^γ · BCE, elementwise; 0 where the weight or 1 − p_t is, whatever the BCE."""
     wrong = targets * torch.sigmoid(-logits) + (1 - targets) * torch.sigmoid(logits)
     live = weight * wrong != 0
@@ -129,7 +129,7 @@ def _focal(logits: Tensor, targets: Tensor, weight: Any, gamma: Any) -> tuple[Te
 
 
 def _focal_gradient(
-    logits: Tensor, targets: Tensor, weight: Any, gamma: Any, loss: Tensor, grad: Tensor
+    logits: Tensor, targets: Any, weight: Any, gamma: Any, loss: Tensor, grad: Tensor
 ) -> tuple[Tensor]:
     """γ · (1 − 2y) p (1 − p) / (1 − p_t) · loss + weight · (1 − p_t)^γ · (p − y)."""
     p, q = torch.sigmoid(logits), torch.sigmoid(-logits)
@@ -140,7 +140,7 @@ def _focal_gradient(
     return (grad * (steeper + weight * wrong**gamma * ((1 - targets) * p - targets * q)).where(live, 0.0),)
 
 
-def _bce(logits: Tensor, targets: Tensor) -> Tensor:
+def _bce(logits: Tensor, targets: Any) -> Tensor:
     """Binary cross-entropy of logits, elementwise."""
     return targets * _softplus(-logits) + (1 - targets) * _softplus(logits)
 
@@ -153,8 +153,8 @@ def _never(*_: Tensor) -> None:
 
 
 class _Form(NamedTuple):
-    """``value(logits, *constants)`` → the outputs, a tuple, and ``gradient(logits, *constants, *outputs,
-    *incoming)`` → the gradient in the logits; ``fast_…`` the same, or None where it would not be exact."""
+    """``value(logits, targets)`` → the outputs; ``gradient(logits, targets, *outputs, *incoming)`` → the
+    gradient in the logits; both in a tuple.  ``fast_…``: the same, or None where it would not be exact."""
 
     value: Callable
     gradient: Callable
@@ -172,8 +172,8 @@ class _ClosedForm(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(form: _Form, logits: Tensor, *constants: Tensor) -> tuple[Tensor, ...]:
-        return _in_blocks(form.value, form.fast_value, logits, *constants)
+    def forward(form: _Form, logits: Tensor, targets: Tensor) -> tuple[Tensor, ...]:
+        return _in_blocks(form.value, form.fast_value, logits, targets)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple, outputs: tuple[Tensor, ...]) -> None:
@@ -187,7 +187,7 @@ class _ClosedForm(torch.autograd.Function):
             (gradient,) = ctx.form.gradient(*tensors)
         else:
             (gradient,) = _in_blocks(ctx.form.gradient, ctx.form.fast_gradient, *tensors)
-        return None, gradient, *(None for _ in range(len(tensors) - 2 * len(incoming) - 1))
+        return None, gradient, None
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple, form: _Form, *tensors: Tensor) -> tuple:
@@ -201,20 +201,20 @@ class _ClosedForm(torch.autograd.Function):
 
 def _in_blocks(plain: Callable, fast: Callable, logits: Tensor, *others: Tensor) -> tuple[Tensor, ...]:
     """The function on blocks of rows of about BLOCK scores, fast where it can be."""
-    if torch.compiler.is_compiling() or not logits.is_cpu or logits.ndim < 2:
-        return plain(logits, *others)
     lead = logits.shape[:-1]
-    rows = [x.flatten(0, len(lead) - 1) for x in (logits, *others)]
-    step = max(1, BLOCK // logits.shape[-1])
+    if torch.compiler.is_compiling() or not logits.is_cpu or not lead or not logits.numel():
+        return plain(logits, *others)
+    count, step = math.prod(lead), max(1, BLOCK // logits.shape[-1])
+    rows = [x.reshape(count, *x.shape[len(lead) :]) for x in (logits, *others)]
     outputs: tuple[Tensor, ...] = ()
-    for start in range(0, max(1, len(rows[0])), step):
+    for start in range(0, count, step):
         block = [x[start : start + step] for x in rows]
         results = fast(*block) or plain(*block)
         if not outputs:
-            outputs = tuple(x.new_empty((len(rows[0]), *x.shape[1:])) for x in results)
+            outputs = tuple(x.new_empty((count, *x.shape[1:])) for x in results)
         for output, result in zip(outputs, results, strict=True):
             output[start : start + step] = result
-    return tuple(x.unflatten(0, lead) for x in outputs)
+    return tuple(x.reshape(*lead, *x.shape[1:]) for x in outputs)
 
 
 def _fast_two_sides(weigh: Weigh, logits: Tensor, targets: Tensor) -> Masks | None:
@@ -249,8 +249,8 @@ def _fast_two_sides_gradient(
     n, p = (x.masked_fill(x == -INF, 0.0)[..., None] for x in (n, p))
     slope_n, slope_p = slopes(logits)
     shares = z.sub_(negatives * n).sub_(positives * p).exp_()
-    push, pull = negatives.mul_(slope_n * grad_n[..., None]), positives.mul_(slope_p * grad_p[..., None])
-    return (shares.mul_(push.sub_(pull)),)
+    push, pull = negatives * (slope_n * grad_n[..., None]), positives * (slope_p * grad_p[..., None])
+    return (shares * push.sub_(pull),)
 
 
 def _turned(weigh: Weigh, logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -277,8 +277,8 @@ def _fast_label_sides_gradient(
 ) -> tuple[Tensor] | None:
     if not n.isfinite().all():
         return None
-    push = (logits - n[..., None]).exp_().mul_(grad_n[..., None])
-    return (push.scatter_(-1, labels.long()[..., None], -grad_p[..., None]),)
+    push = (logits - n[..., None]).exp_() * grad_n[..., None]
+    return (push.scatter_(-1, labels[..., None], -grad_p[..., None]),)
 
 
 def _fast_focal(alpha: float | None, gamma: float, logits: Tensor, targets: Tensor) -> tuple[Tensor] | None:
@@ -409,8 +409,8 @@ def _check_soft(targets: Tensor, ignore_index: int) -> Tensor:
     return used
 
 
-def _check_labels(logits: Tensor, labels: Tensor, ignore_index: int) -> Tensor:
-    """Check class indices; which samples are not ignored."""
+def _check_labels(logits: Tensor, labels: Tensor, ignore_index: int) -> tuple[Tensor, Tensor]:
+    """Check class indices; the indices as int64, and which samples are not ignored."""
     classes = logits.shape[-1]
     if logits.shape[:-1] != labels.shape:
         raise ValueError(
@@ -421,11 +421,12 @@ def _check_labels(logits: Tensor, labels: Tensor, ignore_index: int) -> Tensor:
         raise ValueError(
             f"labels must be integer class indices, got {labels.dtype}; convert with labels.long()"
         )
-    ignored = _is_ignored(labels, ignore_index)
+    labels = labels.long()
+    ignored = labels == ignore_index
     bad = _first_bad(ignored | ((labels >= 0) & (labels < classes)), labels)
     if bad is not None:
         raise ValueError(f"labels must be in 0..{classes - 1} or {ignore_index} (ignored), got {bad}")
-    return ~ignored
+    return labels, ~ignored
 
 
 def _multi_hot(targets: Tensor) -> Masks:
@@ -434,8 +435,8 @@ def _multi_hot(targets: Tensor) -> Masks:
 
 def _index(labels: Tensor, ignore_index: int) -> Masks:
     """Labels to gather and scatter with (0 where ignored), and which are ignored."""
-    ignored = _is_ignored(labels, ignore_index)
-    return labels.long().masked_fill(ignored, 0)[..., None], ignored
+    ignored = labels == ignore_index
+    return labels.masked_fill(ignored, 0)[..., None], ignored
 
 
 def _as_is(logits: Tensor) -> tuple[Tensor, Tensor]:
@@ -558,14 +559,14 @@ def softmax_focal_loss(
     tensor([0.0041, 0.5665])
     """
     logits = _class_scores(logits)
-    used = _check_labels(logits, labels, ignore_index)
+    labels, used = _check_labels(logits, labels, ignore_index)
     sides = partial(_label_sides, torch.logsumexp, ignore_index)
     form = _Form(sides, partial(_label_sides_gradient, ignore_index), _never, _fast_label_sides_gradient)
     gap = _gap(*_ClosedForm.apply(form, logits, labels))
     weight = _of_class("alpha", 1.0 if alpha is None else alpha, logits, labels, ignore_index)
     exponent = _of_class("gamma", gamma, logits, labels, ignore_index)
-    form = _Form(_focal, _focal_gradient)
-    (losses,) = _ClosedForm.apply(form, gap, torch.zeros_like(gap), weight, exponent)
+    form = _Form(partial(_of_gap, _focal), partial(_of_gap, _focal_gradient))
+    (losses,) = _ClosedForm.apply(form, gap, torch.stack([weight, exponent], -1))
     return _reduce(losses, used, reduction)
 
 
@@ -587,6 +588,12 @@ def _balanced(
     return focal(logits, y, weight, gamma, *others)
 
 
+def _of_gap(focal: Callable, gap: Tensor, parameters: Tensor, *others: Tensor) -> tuple[Tensor]:
+    """The focal value or gradient of a softmax: that of a sigmoid with target 0 and the gap as its logit."""
+    weight, gamma = parameters.unbind(-1)
+    return focal(gap, 0.0, weight, gamma, *others)
+
+
 def _weight(alpha: float | None, y: Tensor) -> Tensor:
     """α_t = α y + (1 − α)(1 − y)."""
     return torch.ones_like(y) if alpha is None else alpha * y + (1 - alpha) * (1 - y)
@@ -603,7 +610,7 @@ def _of_class(name: str, values: float | Tensor, logits: Tensor, labels: Tensor,
             f"{values.dtype} of shape {list(values.shape)}"
         )
     index, _ = _index(labels, ignore_index)
-    return values.detach().to(logits)[index.squeeze(-1)]
+    return values.detach().to(logits).index_select(0, index.flatten()).view(labels.shape)
 
 
 # --- sets of labels ----------------------------------------------------------------------------------------
@@ -857,7 +864,7 @@ def hard_cross_entropy(
     tensor([1., 0.])
     """
     logits = _class_scores(logits)
-    used = _check_labels(logits, labels, ignore_index)
+    labels, used = _check_labels(logits, labels, ignore_index)
     logits = logits.where(used[..., None], 0.0)  # the slope of a maximum over NaN is NaN
     return _reduce(_gap(*_label_sides(torch.amax, ignore_index, logits, labels)).relu(), used, reduction)
 

@@ -1,0 +1,351 @@
+"""Losses do not care how they are run: shapes, strides, dtypes, transforms, compilation, threads, modules."""
+
+import copy
+import io
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+from torch.autograd import gradcheck, gradgradcheck
+
+import mlloss
+from mlloss import functional
+from tests.unit.table import CASES, DEVICES, LOSSES, SMOOTH, each, pairs
+
+WORDS = ["PNNP", "NPNN", "iiii", "NNNN", "PPPP", "iPNN"]
+
+
+def batch(loss, device="cpu", dtype=torch.float64):
+    """A batch with samples of every kind that the loss takes."""
+    words = [word for word in WORDS if loss.takes(word)]
+    generator = torch.Generator().manual_seed(7)
+    scores = torch.randn(len(words), 4, generator=generator, dtype=torch.float64).to(device, dtype)
+    return scores.requires_grad_(), words
+
+
+def value_and_gradient(loss, scores, words):
+    losses = loss(scores, words)
+    (gradient,) = torch.autograd.grad(losses.sum(), scores)
+    return losses.detach(), gradient
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@each(SMOOTH)
+def test_gradcheck(loss, device):
+    if loss.name == "circle":  # its gradient is not that of its value; see test_circle_weights
+        return
+    scores, words = batch(loss, device)
+    assert gradcheck(lambda s: loss(s, words), scores)
+    assert gradgradcheck(lambda s: loss(s, words), scores)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_circle_weights(device):
+    scores, words = torch.tensor([[0.3, -0.2, 0.6, 0.1]], dtype=torch.float64, device=device), ["PNNP"]
+    scores.requires_grad_()
+    targets = LOSSES[-1].targets(words).to(device)
+
+    def differentiated(s):
+        return mlloss.circle_loss(s, targets, gamma=4, detach_weights=False)
+
+    assert gradcheck(differentiated, scores)
+    assert gradgradcheck(differentiated, scores)
+    detached = mlloss.circle_loss(scores, targets, gamma=4)
+    assert detached == differentiated(scores)
+    (ours,) = torch.autograd.grad(detached, scores)
+    (other,) = torch.autograd.grad(differentiated(scores), scores)
+    assert not torch.allclose(ours, other)
+
+
+@each(LOSSES)
+def test_fast_blocks_equal_the_plain_form(loss, monkeypatch):
+    scores, words = batch(loss)
+    scores, words = scores.detach().repeat(5, 1).requires_grad_(), words * 5
+    fast = value_and_gradient(loss, scores, words)
+    monkeypatch.setattr(functional, "BLOCK", 12)  # three rows a block
+    blocks = value_and_gradient(loss, scores, words)
+    monkeypatch.setattr(functional, "_in_blocks", lambda plain, fast, *tensors: plain(*tensors))
+    plain = value_and_gradient(loss, scores, words)
+    for other in blocks, plain:
+        torch.testing.assert_close(fast, other, rtol=1e-13, atol=1e-15)
+
+
+@each(LOSSES)
+def test_vmap_grad_and_jacobian(loss):
+    scores, words = batch(loss)
+    targets = loss.targets(words)
+    value, gradient = value_and_gradient(loss, scores, words)
+
+    def one(s, y):
+        return loss.call(s, y, reduction="sum")
+
+    s = scores.detach()
+    torch.testing.assert_close(torch.func.vmap(one)(s, targets), value)
+    torch.testing.assert_close(torch.func.vmap(torch.func.grad(one))(s, targets), gradient)
+    torch.testing.assert_close(torch.func.vmap(torch.func.grad(one), in_dims=(1, 0))(s.T, targets), gradient)
+    shared = torch.func.vmap(torch.func.grad(one), in_dims=(0, None))(s, targets[0])
+    torch.testing.assert_close(shared, value_and_gradient(loss, scores, words[:1] * len(words))[1])
+    jacobian = torch.func.jacrev(lambda s: loss.call(s, targets, reduction="none"))(s)
+    torch.testing.assert_close(jacobian.sum(0), gradient)
+    batched = torch.autograd.grad(
+        loss(scores, words), scores, torch.eye(len(words), dtype=torch.float64), is_grads_batched=True
+    )
+    torch.testing.assert_close(batched[0], jacobian)
+
+
+@each(SMOOTH)
+def test_hessian_vector_product(loss):
+    scores, words = batch(loss)
+    direction = torch.linspace(-1, 1, scores.numel(), dtype=torch.float64).view_as(scores)
+    (slope,) = torch.autograd.grad(loss(scores, words).sum(), scores, create_graph=True)
+    (product,) = torch.autograd.grad(slope, scores, direction)
+    hessian = torch.func.jacrev(torch.func.jacrev(lambda s: loss(s, words).sum()))(scores.detach())
+    torch.testing.assert_close(product, torch.tensordot(hessian, direction, 2))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("device", DEVICES)
+@each(LOSSES)
+def test_half_precision_is_float32_of_rounded_scores(loss, device, dtype):
+    scores, words = batch(loss, device, dtype)
+    wide = scores.detach().float().requires_grad_()
+    value, gradient = value_and_gradient(loss, scores, words)
+    expected, slopes = value_and_gradient(loss, wide, words)
+    assert value.dtype == torch.float32
+    assert gradient.dtype == dtype
+    assert value.equal(expected)
+    assert gradient.equal(slopes.to(dtype))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_does_not_overflow(dtype):
+    scores = torch.tensor([[-40000.0, 40000.0]], dtype=dtype, requires_grad=True)
+    losses = mlloss.unified_loss(scores, torch.tensor([[True, False]]))
+    losses.backward()
+    assert losses.item() == pytest.approx(80000, rel=1e-2)
+    assert scores.grad.tolist() == [[-1, 1]]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@each(LOSSES)
+def test_autocast_changes_nothing(loss, device):
+    scores, words = batch(loss, device, torch.float32)
+    expected = value_and_gradient(loss, scores, words)
+    with torch.autocast(device, torch.bfloat16):
+        assert [
+            x.equal(y) for x, y in zip(value_and_gradient(loss, scores, words), expected, strict=True)
+        ] == [
+            True,
+            True,
+        ]
+
+
+@each(LOSSES)
+def test_shapes_and_strides(loss):
+    scores, words = batch(loss)
+    targets, s = loss.targets(words), scores.detach()
+    value, gradient = value_and_gradient(loss, scores, words)
+
+    def run(s, y):
+        s = s.requires_grad_()
+        losses = loss.call(s, y, reduction="none")
+        return losses.detach(), torch.autograd.grad(losses.sum(), s)[0]
+
+    wide = torch.stack([s, s], -1)[..., 0]  # every other number
+    assert not wide.is_contiguous()
+    torch.testing.assert_close(run(wide, targets), (value, gradient))
+    torch.testing.assert_close(
+        run(s.T.contiguous().T, targets.mT.contiguous().mT if targets.ndim == 2 else targets),
+        (value, gradient),
+    )
+    many = run(s.expand(2, 3, *s.shape), targets.expand(2, 3, *targets.shape))
+    torch.testing.assert_close(many, (value.expand(2, 3, -1), gradient.expand(2, 3, -1, -1)))
+    one = run(s[0].clone(), targets[0])
+    torch.testing.assert_close(one, (value[0], gradient[0]))
+    none = run(s[:0].clone(), targets[:0])
+    assert none[0].shape == value[:0].shape
+    assert none[1].shape == (0, 4)
+    flipped = run(s.flip(0), targets.flip(0))
+    torch.testing.assert_close(flipped, (value.flip(0), gradient.flip(0)))
+
+
+@each(LOSSES)
+def test_inputs_stay_as_they_are(loss):
+    scores, words = batch(loss)
+    targets, before = loss.targets(words), scores.detach().clone()
+    kept = targets.clone()
+    loss.call(scores, targets, reduction="mean").backward()
+    assert scores.equal(before)
+    assert targets.equal(kept)
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.bool, torch.uint8, torch.int8, torch.int32, torch.float16, torch.float64]
+)
+@each([loss for loss in LOSSES if loss.kind != "labels"])
+def test_targets_of_any_dtype(loss, dtype):
+    scores, _ = batch(loss)
+    words = ["PNNP", "NNNN", "PPPP", "NPNN", "NNNP", "PNPP"]
+    expected = loss(scores, words)
+    assert loss.call(scores, loss.targets(words).to(dtype), reduction="none").equal(expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32])
+@each([loss for loss in LOSSES if loss.kind == "labels"])
+def test_labels_of_any_integer_dtype(loss, dtype):
+    scores = batch(loss)[0]
+    labels = torch.tensor([1, 3, 0])[: len(scores)]
+    expected = loss.call(scores, labels, reduction="none")
+    assert loss.call(scores, labels.to(dtype), reduction="none").equal(expected)
+
+
+def test_small_integers_do_not_wrap_round():
+    """−100 is 156 as a byte, and 300 is 44."""
+    scores = torch.zeros(1, 200)
+    for dtype, label, ignore_index in (torch.uint8, 156, -100), (torch.int8, 44, 300):
+        labels = torch.tensor([label], dtype=dtype)
+        assert mlloss.softmax_focal_loss(scores, labels, ignore_index=ignore_index) > 0
+    with pytest.raises(ValueError, match="got 156"):
+        mlloss.unified_loss(scores[:, :1], torch.tensor([[156]], dtype=torch.uint8))
+
+
+@each(LOSSES)
+def test_threads_and_repetition_give_the_same_bits(loss):
+    scores, words = batch(loss)
+    expected = value_and_gradient(loss, scores, words)
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda _: value_and_gradient(loss, scores, words), range(16)))
+    for result in results:
+        assert all(x.equal(y) for x, y in zip(result, expected, strict=True))
+
+
+# The compiler uses what PyTorch has deprecated.
+dynamo = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+@dynamo
+@each(LOSSES)
+def test_compiled_whole(loss):
+    """As one graph, forward and backward, at the extremes, with the numbers of samples and classes open."""
+    torch._dynamo.reset()
+    compiled = torch.compile(
+        lambda s, y: loss.call(s, y, reduction="none"), fullgraph=True, dynamic=True, backend="aot_eager"
+    )
+    names = [name for name, (_, word) in CASES.items() if loss.takes(word)]
+    for name in names[:3] + names[-12:]:
+        scores, word = CASES[name]
+        for copies in 2, 5:
+            s = torch.tensor([scores] * copies, dtype=torch.float64, requires_grad=True)
+            targets = loss.targets([word] * copies)
+            losses = compiled(s, targets)
+            (gradient,) = torch.autograd.grad(losses.sum(), s)
+            torch.testing.assert_close((losses, gradient), value_and_gradient(loss, s, [word] * copies))
+
+
+@dynamo
+@pytest.mark.parametrize(
+    "call",
+    [mlloss.sigmoid_focal_loss, mlloss.thresholded_loss, mlloss.circle_loss],
+    ids=lambda call: call.__name__,
+)
+def test_compiled_by_inductor(call):
+    torch._dynamo.reset()
+    scores = torch.randn(6, 5, generator=torch.Generator().manual_seed(1), requires_grad=True)
+    targets = torch.arange(30).view(6, 5) % 3 == 0
+    compiled = torch.compile(call, fullgraph=True)
+    (ours,) = torch.autograd.grad(compiled(scores, targets), scores)
+    (theirs,) = torch.autograd.grad(call(scores, targets), scores)
+    torch.testing.assert_close(ours, theirs)
+    torch.testing.assert_close(compiled(scores, targets), call(scores, targets))
+
+
+@dynamo
+def test_out_of_range_labels_are_an_error_when_compiled():
+    torch._dynamo.reset()
+    compiled = torch.compile(mlloss.softmax_focal_loss, fullgraph=True, backend="aot_eager")
+    scores = torch.zeros(2, 3)
+    assert compiled(scores, torch.tensor([0, 2])) > 0
+    for label in 3, -1:
+        with pytest.raises((RuntimeError, IndexError), match="out of bounds"):
+            compiled(scores, torch.tensor([0, label]))
+
+
+MODULES = [
+    mlloss.SigmoidFocalLoss(gamma=1.0),
+    mlloss.SoftmaxFocalLoss(alpha=torch.tensor([0.5, 1.0, 2.0])),
+    mlloss.MultilabelSoftmaxCrossEntropy(normalize=False),
+    mlloss.UnifiedLoss(gamma=2.0, margin=0.5),
+    mlloss.CircleLoss(gamma=16.0, detach_weights=False),
+    mlloss.ThresholdedLoss(threshold=0.5),
+    mlloss.ThresholdedLoss(threshold=torch.tensor(0.5)),
+    mlloss.ThresholdedLoss(learn_threshold=True),
+]
+
+
+def saved(module):
+    file = io.BytesIO()
+    torch.save(module, file)
+    file.seek(0)
+    return torch.load(file, weights_only=False)
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x)), saved])
+@pytest.mark.parametrize("module", MODULES, ids=repr)
+def test_modules_are_their_functions_and_survive_copies(module, again):
+    scores = torch.tensor([[0.5, -1.0, 2.0], [0.0, 0.3, 0.1]])
+    labels = torch.tensor([2, 0])
+    targets = (
+        labels if isinstance(module, mlloss.SoftmaxFocalLoss) else torch.tensor([[1, 0, 1], [0, -100, 1]])
+    )
+    keywords = {name: getattr(module, name) for name in module.keywords}
+    expected = module.function(scores, targets, **keywords)
+    assert module(scores, targets).equal(expected)
+    assert again(module)(scores, targets).equal(expected)
+    assert repr(again(module)) == repr(module)
+    assert again(module).state_dict().keys() == module.state_dict().keys()
+
+
+def test_modules_say_what_they_are():
+    assert repr(mlloss.UnifiedLoss(gamma=2.0)) == (
+        "UnifiedLoss(gamma=2.0, margin=0.0, ignore_index=-100, reduction='mean')"
+    )
+    assert "alpha=tensor of shape [2]" in repr(mlloss.SoftmaxFocalLoss(alpha=torch.ones(2)))
+    assert "threshold=0.25" in repr(mlloss.ThresholdedLoss(threshold=0.25, learn_threshold=True))
+
+
+def test_class_tensors_move_with_the_module():
+    module = mlloss.SoftmaxFocalLoss(alpha=torch.ones(2), gamma=torch.ones(2)).double()
+    assert [name for name, _ in module.named_buffers()] == ["alpha", "gamma"]
+    assert module.alpha.dtype == torch.float64
+
+
+def test_the_threshold_learns():
+    module = mlloss.ThresholdedLoss(learn_threshold=True)
+    assert [name for name, _ in module.named_parameters()] == ["threshold"]
+    scores, targets = torch.tensor([[3.0, 1.0, 4.0]]), torch.tensor([[True, False, True]])
+    optimiser = torch.optim.SGD(module.parameters(), lr=0.5)
+    for _ in range(200):
+        optimiser.zero_grad()
+        module(scores, targets).backward()
+        optimiser.step()
+    best = (torch.tensor(1.0) - torch.logsumexp(torch.tensor([-3.0, -4.0]), 0)) / 2
+    assert module.threshold.item() == pytest.approx(best.item(), abs=1e-4)
+    with pytest.raises(ValueError, match="must be a scalar"):
+        mlloss.ThresholdedLoss(threshold=torch.zeros(2), learn_threshold=True)
+
+
+@pairs([LOSSES[0]], {"ordinary": CASES["ordinary"]})
+def test_defaults_of_modules_and_functions_agree(loss, scores, word):
+    s = torch.tensor([scores])
+    targets, label = loss.targets([word]), torch.tensor([0])
+    for module, function in [
+        (mlloss.SigmoidFocalLoss, mlloss.sigmoid_focal_loss),
+        (mlloss.SoftmaxFocalLoss, mlloss.softmax_focal_loss),
+        (mlloss.MultilabelSoftmaxCrossEntropy, mlloss.multilabel_softmax_cross_entropy),
+        (mlloss.UnifiedLoss, mlloss.unified_loss),
+        (mlloss.CircleLoss, mlloss.circle_loss),
+        (mlloss.ThresholdedLoss, mlloss.thresholded_loss),
+    ]:
+        y = label if function is mlloss.softmax_focal_loss else targets
+        assert module()(s, y).equal(function(s, y))
