@@ -48,7 +48,7 @@ def logsumexp_and_max() -> LiveFigure:
             "a corner. Log-sum-exp runs above it, rounds the corner, and stays below the maximum plus log 3. "
             "A bar shows the gap at the chosen scores."
         ),
-        sliders=[
+        controls=[
             Slider(s1, "score s₁", -6, 6, 1),
             Slider(s2, "score s₂", -6, 6, 0.5),
             Slider(s3, "score s₃", -6, 6, -1),
@@ -99,7 +99,7 @@ def softplus_and_relu() -> LiveFigure:
             "rounds the corner at height log 2, and stays below the hinge plus log 2. A bar shows the gap at "
             "the chosen u."
         ),
-        sliders=[Slider(u, "argument u", -6, 6, 0.8)],
+        controls=[Slider(u, "argument u", -6, 6, 0.8)],
         panels=[Panel((-6, 6), (-0.4, 6), x_label="u", y_label="value", height=2.5, legend_columns=3)],
         artists=[
             Curve("bound", relu(x) + log(2), grid, "bound", "[u]₊ + log 2", dashes=":"),
@@ -154,7 +154,7 @@ def cross_entropy_and_hinge() -> LiveFigure:
             "true class overtakes the best other one. Cross-entropy runs above it, rounds the corner, never "
             "reaches zero, and stays below the hinge plus log 3."
         ),
-        sliders=[
+        controls=[
             Slider(s1, "true class s_y", -6, 6, 1.5),
             Slider(s2, "other class s₂", -6, 6, 1),
             Slider(s3, "other class s₃", -6, 6, -0.5),
@@ -215,7 +215,7 @@ def temperature() -> LiveFigure:
             "log-sum-exp divided by its scale γ rounds that corner; the larger γ, the closer it lies to the "
             "maximum."
         ),
-        sliders=[
+        controls=[
             Slider(gamma, "scale γ", 0.5, 20, 1, step=0.5),
             Slider(s1, "score s₁", -4, 4, 0),
         ],

@@ -64,7 +64,7 @@ def tug_of_war() -> LiveFigure:
             "each shows how strongly the loss pulls it: the right class to the right, the wrong ones to the "
             "left, the higher wrong one more."
         ),
-        sliders=[
+        controls=[
             Slider(positive, "right class", -5, 5, 0.5),
             Slider(negatives[0], "wrong class 1", -5, 5, 1.5),
             Slider(negatives[1], "wrong class 2", -5, 5, -1.5),

@@ -42,7 +42,7 @@ def sigmoid_slope_and_log() -> LiveFigure:
             "and its slope is a hill of height a quarter at 0. Below, log σ falls like a straight line on "
             "the left and flattens at 0 on the right. Dots mark the chosen logit."
         ),
-        sliders=[Slider(z, "logit z", -8, 8, 1)],
+        controls=[Slider(z, "logit z", -8, 8, 1)],
         panels=[
             Panel((-8, 8), (-0.05, 1.05), y_label="probability", height=2.3),
             Panel((-8, 8), (-8.3, 0.4), x_label="logit z", y_label="log σ(z)", height=1.9),
@@ -106,7 +106,7 @@ def squared_error_and_cross_entropy() -> LiveFigure:
             "straight line to the left while squared error levels off at one half. Below, the gradient of "
             "cross-entropy tends to −1 on the left while that of squared error returns to 0."
         ),
-        sliders=[
+        controls=[
             Slider(z, "logit z", -8, 8, -4),
             Slider(y, "target y", 0, 1, 1, step=1),
         ],

@@ -54,8 +54,8 @@ def _prepare(ax: Axes, panel: Panel) -> None:
 
 
 def _clear(ax: Axes) -> None:
-    for line in list(ax.lines):
-        line.remove()
+    for artist in [*ax.lines, *ax.patches, *ax.images, *ax.texts]:
+        artist.remove()
 
 
 def _legend(ax: Axes, panel: Panel) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from itertools import count
 from pathlib import Path
@@ -18,34 +19,63 @@ from typing import Any
 import anywidget
 import torch
 import traitlets
+from sympy import Expr, Symbol
 
 from mlloss import default_device
-from mlloss.live.artists import Artist, Number, Panel, Point, Slider, format_number
+from mlloss.live.artists import Artist, Number, Panel
+from mlloss.live.controls import Control
 from mlloss.live.drawing import draw
+from mlloss.live.numbers import format_number
 from mlloss.live.style import colour, with_css_variables
+from mlloss.live.tree import tree
 
 SCRIPT = (Path(__file__).parent / "live-figure.js").read_text(encoding="utf-8")
 STYLE_SHEET = (Path(__file__).parent / "live-figure.css").read_text(encoding="utf-8")
 Twin = Callable[..., Mapping[str, Any]]
+# What matplotlib makes of each kind of artist, and the script then moves.
+DRAWN = {"point": "<use ", "label": "<text ", "plane": "<image "} | dict.fromkeys(
+    ("curve", "area", "arrow", "bars", "contours", "trace"), "<path "
+)
 
 _serial = count(1)
 
 
+@dataclass(frozen=True)
+class Descent:
+    """What one step of a descent adds to each control, such as minus a rate times a gradient."""
+
+    velocities: Mapping[Symbol, Expr]
+
+    def spec(self) -> dict[str, Any]:
+        return {"velocities": {symbol.name: tree(change) for symbol, change in self.velocities.items()}}
+
+
 class LiveFigure(anywidget.AnyWidget):
-    """A figure whose curves, points, arrows and numbers follow sliders.
+    """A figure whose curves, points, arrows and numbers follow sliders, choices and switches.
 
     Parameters
     ----------
     name, title, description : str
         The figure's name in the registry, its title, and what it shows in words, for those who cannot see it.
-    sliders, panels, artists : sequences
-        See `mlloss.live.artists`. Expressions may use the sliders' symbols, and curves their grid's variable.
+    controls, panels, artists : sequences
+        See `mlloss.live.controls` and `mlloss.live.artists`. Expressions may use the controls' symbols, and
+        curves the variable of their grid.
     twin : callable
-        Takes the sliders' values by name, as 0-d float64 tensors, and returns, computed with PyTorch, the
+        Takes the controls' values by name, as 0-d float64 tensors, and returns, computed with PyTorch, the
         numbers of every artist by name: a curve's ordinates, a point's (x, y), an arrow's (x, y, dx, dy), a
-        number. caption : str A sentence or two below the picture: what to try.
+        number.
+    caption : str
+        A sentence or two: what to try.
+    definitions : mapping of symbols to expressions
+        Names for what several artists share; computed once, in this order.
+    code : str
+        Lines of Python that compute the figure's numbers, with `{name}` where a control's value goes.
+    presets : mapping of words to settings
+        Buttons that set the controls; those not named go to their start.
+    descent : Descent
+        Buttons for one step, and for running and pausing.
 
-    In Jupyter `params` holds the sliders' values and follows them; setting it moves the sliders.
+    In Jupyter `params` holds the controls' values and follows them; setting it moves the controls.
     """
 
     _esm = SCRIPT + "\nexport default { render: globalThis.renderLiveFigure };\n"
@@ -59,17 +89,25 @@ class LiveFigure(anywidget.AnyWidget):
         *,
         title: str,
         description: str,
-        sliders: Sequence[Slider],
+        controls: Sequence[Control],
         panels: Sequence[Panel],
         artists: Sequence[Artist],
         twin: Twin,
         caption: str = "",
+        definitions: Mapping[Symbol, Expr] | None = None,
+        code: str = "",
+        presets: Mapping[str, Mapping[str, float]] | None = None,
+        descent: Descent | None = None,
     ) -> None:
         self.name, self.title, self.description, self.caption = name, title, description, caption
-        self.sliders, self.panels, self.artists = tuple(sliders), tuple(panels), tuple(artists)
+        self.controls, self.panels, self.artists = tuple(controls), tuple(panels), tuple(artists)
+        self.definitions, self.presets = dict(definitions or {}), dict(presets or {})
+        self.code, self.descent = code, descent
         self._twin = twin
         self._check_names()
-        super().__init__(params={slider.name: slider.value for slider in sliders})
+        super().__init__(params={control.name: control.value for control in self.controls})
+        for setting in self.presets.values():
+            self._checked(setting)
         self.html = self._static_html()
 
     def values(self, **params: float) -> dict[str, Any]:
@@ -91,23 +129,21 @@ class LiveFigure(anywidget.AnyWidget):
 
     @traitlets.validate("params")
     def _validate_params(self, proposal: Any) -> dict[str, float]:
-        complete = {slider.name: slider.value for slider in self.sliders}
-        return {**complete, **self._checked(proposal["value"])}
+        present = self.params or {control.name: control.value for control in self.controls}
+        return {**present, **self._checked(proposal["value"])}
 
     def _checked(self, params: Mapping[str, float]) -> dict[str, float]:
-        sliders = {slider.name: slider for slider in self.sliders}
+        controls = {control.name: control for control in self.controls}
         for name, value in params.items():
-            if name not in sliders:
-                raise ValueError(
-                    f"figure {self.name!r} has no slider {name!r}; its sliders are {', '.join(sliders)}"
-                )
-            slider = sliders[name]
-            if not slider.start <= value <= slider.stop:
-                raise ValueError(f"{name} = {value} lies outside {slider.start} … {slider.stop}")
+            if name not in controls:
+                known = ", ".join(controls)
+                raise ValueError(f"figure {self.name!r} has no control {name!r}; its controls are {known}")
+            controls[name].check(value)
         return {name: float(value) for name, value in params.items()}
 
     def _check_names(self) -> None:
-        names = [artist.name for artist in self.artists] + [slider.name for slider in self.sliders]
+        symbols = [*(control.symbol for control in self.controls), *self.definitions]
+        names = [artist.name for artist in self.artists] + [symbol.name for symbol in symbols]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"figure {self.name!r}: the names {twice} are used more than once")
@@ -119,43 +155,72 @@ class LiveFigure(anywidget.AnyWidget):
         svg, transforms = draw(self.panels, self.artists, values, prefix)
         self._check_visible(svg, prefix)
         svg = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(self.description)}" ', 1)
-        spec = {
-            "sliders": [slider.spec() for slider in self.sliders],
-            "artists": [self._artist_spec(artist, prefix, transforms) for artist in self.artists],
-        }
-        data = json.dumps(spec, ensure_ascii=False).replace("</", r"<\/")
+        data = json.dumps(self._spec(prefix, transforms), ensure_ascii=False).replace("</", r"<\/")
         return (
             f'<live-figure name="{self.name}"><figure>'
             f"<figcaption><strong>{escape(self.title)}</strong> {escape(self.caption)}</figcaption>"
-            f"{svg}{self._controls_html()}{self._numbers_html(values)}</figure>"
+            f"{svg}{self._controls_html()}{self._numbers_html(values, prefix)}{self._code_html()}</figure>"
             f'<script type="application/json">{data}</script></live-figure>'
         )
+
+    def _spec(self, prefix: str, transforms: list[Any]) -> dict[str, Any]:
+        """What the script on the page needs to know."""
+        return {
+            "controls": [control.spec() for control in self.controls],
+            "definitions": [[symbol.name, tree(value)] for symbol, value in self.definitions.items()],
+            "artists": [
+                {"name": artist.name, "kind": artist.kind, "id": f"{prefix}-{artist.name}", **artist.spec()}
+                | ({} if isinstance(artist, Number) else {"axes": transforms[artist.panel]})
+                for artist in self.artists
+            ],
+            **({"descent": self.descent.spec()} if self.descent else {}),
+            **({"code": self.code} if self.code else {}),
+        }
 
     def _check_visible(self, svg: str, prefix: str) -> None:
         """The script moves what it finds in the picture, so every artist must be in it from the start."""
         for artist in self.artists:
             if isinstance(artist, Number):
                 continue
-            group = svg.partition(f'id="{prefix}-{artist.name}"')[2].partition("</g>")[0]
-            if not re.search(r"<use " if isinstance(artist, Point) else r'<path d="M', group):
+            before, found, after = svg.partition(f'id="{prefix}-{artist.name}"')
+            element = before[before.rfind("<") :] + after.partition("</g>")[0]
+            if not found or DRAWN[artist.kind] not in element:
                 raise ValueError(f"figure {self.name!r}: nothing of {artist.name!r} is visible at the start")
 
-    @staticmethod
-    def _artist_spec(artist: Artist, prefix: str, transforms: list[Any]) -> dict[str, Any]:
-        spec = {"name": artist.name, "kind": artist.kind, **artist.spec()}
-        if not isinstance(artist, Number):
-            spec |= {"id": f"{prefix}-{artist.name}", "axes": transforms[artist.panel]}
-        return spec
-
-    def _numbers_html(self, values: Mapping[str, Any]) -> str:
-        rows = [_number_html(n, values[n.name]) for n in self.artists if isinstance(n, Number)]
+    def _numbers_html(self, values: Mapping[str, Any], prefix: str) -> str:
+        rows = [_number_html(n, values[n.name], prefix) for n in self.artists if isinstance(n, Number)]
         return f'<dl class="lf-numbers">{"".join(rows)}</dl>' if rows else ""
 
     def _controls_html(self) -> str:
-        rows = "".join(map(_slider_html, self.sliders))
+        controls = "".join(control.html() for control in self.controls)
+        presets = "".join(
+            f"<button type=\"button\" data-preset='{escape(json.dumps(setting))}'>{escape(word)}</button>"
+            for word, setting in self.presets.items()
+        )
+        actions = {"step": "Step", "run": "Run"} if self.descent else {}
+        buttons = "".join(
+            f'<button type="button" data-action="{action}">{word}</button>'
+            for action, word in {**actions, "link": "Link to this setting"}.items()
+        )
         return (
-            f'<form class="lf-controls" aria-label="Controls: {escape(self.title)}">{rows}'
-            '<button type="reset">Reset</button><p role="status"></p></form>'
+            f'<form class="lf-controls" aria-label="Controls: {escape(self.title)}">{controls}'
+            + (f'<p class="lf-buttons" role="group" aria-label="Examples">{presets}</p>' if presets else "")
+            + f'<p class="lf-buttons">{buttons}<button type="reset">Reset</button></p>'
+            '<p role="status"></p></form>'
+        )
+
+    def code_at(self, **params: float) -> str:
+        """The lines of `code` with the controls' present values, or those given, filled in."""
+        setting = {**self.params, **self._checked(params)}
+        return re.sub(r"\{(\w+)\}", lambda match: f"{setting[match[1]]:.12g}", self.code)
+
+    def _code_html(self) -> str:
+        if not self.code:
+            return ""
+        return (
+            '<details class="lf-code"><summary>See it in code</summary>'
+            f'<pre tabindex="0"><code>{escape(self.code_at())}</code></pre>'
+            '<button type="button" data-action="copy">Copy</button></details>'
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
@@ -165,21 +230,11 @@ class LiveFigure(anywidget.AnyWidget):
         return {**data, "text/html": self.html, "text/plain": f"<LiveFigure {self.name}>"}, metadata
 
 
-def _number_html(number: Number, value: float) -> str:
+def _number_html(number: Number, value: float, prefix: str) -> str:
     key = with_css_variables(colour(number.colour or "axis"))
     return (
-        f'<div style="--lf-key:{key}"><dt>{escape(number.label)}</dt>'
-        f'<dd data-artist="{number.name}">{format_number(value, number.digits)}</dd></div>'
-    )
-
-
-def _slider_html(slider: Slider) -> str:
-    shown = format_number(slider.value, slider.digits) + (slider.unit and f" {slider.unit}")
-    return (
-        f"<label><span>{escape(slider.label)}</span>"
-        f'<input type="range" name="{slider.name}" min="{slider.start}" max="{slider.stop}" '
-        f'step="{slider.step}" value="{slider.value}" autocomplete="off">'
-        f'<span class="lf-value" data-slider="{slider.name}" aria-hidden="true">{escape(shown)}</span></label>'
+        f'<div id="{prefix}-{number.name}" style="--lf-key:{key}"><dt>{escape(number.label)}</dt>'
+        f"<dd>{format_number(value, number.digits)}</dd></div>"
     )
 
 

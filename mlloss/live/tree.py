@@ -28,6 +28,15 @@ OPERATIONS: dict[type, str] = {
     sympy.Max: "max",
     sympy.Min: "min",
     sympy.Abs: "abs",
+    sympy.sign: "sign",
+    sympy.Heaviside: "heaviside",
+    sympy.Eq: "eq",
+    sympy.Ne: "ne",
+    sympy.StrictLessThan: "lt",
+    sympy.LessThan: "le",
+    sympy.StrictGreaterThan: "gt",
+    sympy.GreaterThan: "ge",
+    sympy.Piecewise: "where",
     sigmoid: "sigmoid",
     softplus: "softplus",
     logsumexp: "logsumexp",
@@ -39,6 +48,10 @@ def tree(expression: Expr | float) -> Any:
     expression = sympy.sympify(expression)
     if expression.is_Symbol:
         return expression.name
+    if expression is sympy.S.NegativeInfinity:
+        return ["log", 0]
+    if expression is sympy.S.true:
+        return 1
     if expression.is_number and expression.is_finite and expression.is_real:
         value = float(expression)
         return int(value) if value.is_integer() else value
@@ -49,4 +62,7 @@ def tree(expression: Expr | float) -> Any:
             f"a live figure cannot compute {type(expression).__name__} in {expression}; it knows {known}. "
             "Rewrite the expression, or add the operation to mlloss/live/tree.py and live-figure.js."
         )
-    return [operation, *map(tree, expression.args)]
+    arguments = expression.args
+    if operation == "where":  # pairs (value, condition), the first whose condition holds
+        arguments = [part for pair in arguments for part in pair.args]
+    return [operation, *map(tree, arguments)]

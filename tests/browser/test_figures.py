@@ -16,10 +16,18 @@ from PIL import Image
 from playwright.sync_api import Locator
 
 from mlloss.figures import REGISTRY
-from mlloss.live import LiveFigure
+from mlloss.live import LiveFigure, Slider, Switch
 
 BOOK = Path(__file__).parents[2] / "_build" / "html" / "book"
 Open = Callable[..., Any]
+# Sets a native control as a reader's hand would.
+MOVE = """(control, [value, options]) => {
+    if (control.type === "checkbox") control.checked = value === 1;
+    else if (control.type === "select-one") control.selectedIndex = options.indexOf(value);
+    else control.value = value;
+    control.dispatchEvent(new Event("input", {bubbles: true}));
+    control.dispatchEvent(new Event("change", {bubbles: true}));
+}"""
 every_figure = pytest.mark.parametrize("name", REGISTRY)
 
 
@@ -49,7 +57,7 @@ def find(visit: Open, site_url: str) -> Callable[..., Locator]:
 
 
 def state(figure: Locator) -> tuple[str, str, list[str]]:
-    """Everything that a slider can change: the picture, the numbers, the values beside the sliders."""
+    """Everything that a control can change: the picture, the numbers, the values beside the sliders."""
     svg = figure.locator("svg").evaluate("svg => svg.outerHTML")
     numbers = figure.locator(".lf-numbers").evaluate_all("lists => lists.map(l => l.textContent).join()")
     return svg, numbers, figure.locator(".lf-value").all_text_contents()
@@ -71,13 +79,13 @@ def test_every_figure_of_the_registry_is_on_a_page() -> None:
 
 @every_figure
 def test_page_agrees_with_pytorch(find: Callable[..., Locator], name: str) -> None:
-    """At the start, at both ends of every slider, and at 50 random settings."""
+    """At the start, at the ends of every control, and at 50 random settings."""
     element, figure = find(name), figure_of(name)
     generator = random.Random(name)
-    start = {slider.name: slider.value for slider in figure.sliders}
+    start = {c.name: c.value for c in figure.controls}
     settings = [start]
-    settings += [{**start, s.name: end} for s in figure.sliders for end in (s.start, s.stop)]
-    settings += [{s.name: generator.uniform(s.start, s.stop) for s in figure.sliders} for _ in range(50)]
+    settings += [{**start, c.name: end} for c in figure.controls for end in c.ends()]
+    settings += [{c.name: c.sample(generator) for c in figure.controls} for _ in range(50)]
     drawn = element.evaluate(
         "(figure, settings) => settings.map(setting => { figure.set(setting); return figure.values; })",
         settings,
@@ -102,38 +110,43 @@ def test_first_picture_is_the_one_that_the_script_draws(find: Callable[..., Loca
 
 @every_figure
 def test_every_control_changes_its_figure_and_returns(find: Callable[..., Locator], name: str) -> None:
+    """Each native control, moved to another of its values and back, as an event of the browser."""
     figure = find(name)
+    figure.evaluate("figure => figure.set({})")
     start = state(figure)
-    for slider in figure.locator("input").all():
-        value = slider.input_value()
-        extreme = slider.evaluate("s => s.value === s.max ? s.min : s.max")
-        slider.fill(extreme)
-        assert state(figure) != start, slider.get_attribute("name")
-        slider.fill(value)
-        assert state(figure) == start, slider.get_attribute("name")
+    for control in figure_of(name).controls:
+        element = figure.locator(f'form [name="{control.name}"]')
+        for value in (next(end for end in control.ends() if end != control.value), control.value):
+            element.evaluate(MOVE, [value, control.ends()])
+            assert (state(figure) == start) == (value == control.value), control.name
 
 
 @every_figure
-def test_keyboard_moves_every_slider_and_resets(find: Callable[..., Locator], name: str) -> None:
+def test_keyboard_alone_operates_everything(find: Callable[..., Locator], name: str) -> None:
+    """Tab reaches every control, keys change it, and Reset brings all back."""
     figure = find(name)
+    figure.evaluate("figure => figure.set({})")
     start = state(figure)
-    for slider in figure.locator("input").all():
-        slider.focus()
-        figure.page.keyboard.press("Home")
-        figure.page.keyboard.press("ArrowRight")
-        assert float(slider.input_value()) > float(slider.get_attribute("min") or "nan")
-        assert slider.get_attribute("aria-valuetext")
-    figure.page.keyboard.press("Tab")
-    assert figure.page.evaluate("document.activeElement.type") == "reset"
-    figure.page.keyboard.press("Enter")
+    keyboard = figure.page.keyboard
+    figure.locator("form [name]").first.focus()
+    for control in figure_of(name).controls:
+        assert figure.page.evaluate("document.activeElement.name") == control.name
+        before = figure.evaluate("figure => figure.params")[control.name]
+        keyboard.press("Space" if isinstance(control, Switch) else "Home")
+        if figure.evaluate("figure => figure.params")[control.name] == before:
+            keyboard.press("ArrowRight" if isinstance(control, Slider) else "ArrowDown")
+        assert figure.evaluate("figure => figure.params")[control.name] != before, control.name
+        keyboard.press("Tab")
+    figure.get_by_role("button", name="Reset").focus()
+    keyboard.press("Enter")
     assert state(figure) == start
 
 
 @every_figure
-def test_every_slider_has_a_name(find: Callable[..., Locator], name: str) -> None:
+def test_every_control_has_a_name(find: Callable[..., Locator], name: str) -> None:
     figure = find(name)
-    for slider in figure_of(name).sliders:
-        assert figure.get_by_role("slider", name=slider.label).count() >= 1
+    for control in figure_of(name).controls:
+        assert figure.get_by_label(control.label, exact=True).count() >= 1
     assert figure.locator("svg").get_attribute("aria-label") == figure_of(name).description
 
 
@@ -153,7 +166,7 @@ def test_a_wrong_setting_is_an_error_and_changes_nothing(find: Callable[..., Loc
         message = figure.evaluate(
             "(f, setting) => { try { f.set(setting); } catch (error) { return error.message; } }", setting
         )
-        assert "slider" in message or "outside" in message
+        assert "no control" in message or "outside" in message
         assert state(figure) == start
 
 
@@ -188,7 +201,8 @@ def test_figures_are_alive_soon_and_quick(
         figure = page.locator(f'live-figure[name="{name}"]')
         update = figure.evaluate(
             """figure => {
-                const slider = figure.querySelector("input");
+                figure.set({});
+                const slider = figure.querySelector("input[type=range]");
                 const times = [];
                 for (let i = 0; i < 200; i++) {
                     slider.value = i % 2 ? slider.min : slider.max;

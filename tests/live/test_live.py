@@ -22,6 +22,7 @@ from mlloss.live.style import COLOURS, ROLES, colour
 from mlloss.live.tree import OPERATIONS, tree
 from mlloss.symbolic import evaluate, logsumexp, sigmoid, softplus
 
+PICKS: list[Any] = [lambda c: c.ends()[0], lambda c: c.ends()[-1], lambda c: c.value]
 LIVE = Path(__file__).parents[2] / "mlloss" / "live"
 x, z = symbols("x z", real=True)
 
@@ -32,7 +33,7 @@ def tiny(**changes: Any) -> LiveFigure:
     arguments: dict[str, Any] = {
         "title": "Tiny.",
         "description": "A line through a dot.",
-        "sliders": [Slider(z, "z", -2, 2, 1, step=0.5)],
+        "controls": [Slider(z, "z", -2, 2, 1, step=0.5)],
         "panels": [Panel((-3, 3), (-3, 3))],
         "artists": [
             Curve("line", x * z, grid, "blue", "line"),
@@ -69,11 +70,11 @@ def test_pytorch_agrees_with_sympy(name: str) -> None:
     """At random settings and at the ends of every slider, the twin computes what the expressions say."""
     figure = REGISTRY[name]()
     generator = random.Random(name)
-    ends = [{s.name: getattr(s, end) for s in figure.sliders} for end in ("start", "stop", "value")]
-    middle = [{s.name: generator.uniform(s.start, s.stop) for s in figure.sliders} for _ in range(5)]
+    ends = [{c.name: pick(c) for c in figure.controls} for pick in PICKS]
+    middle = [{c.name: c.sample(generator) for c in figure.controls} for _ in range(5)]
     for params in ends + middle:
         values = figure.values(**params)
-        setting = {slider.symbol: params[slider.name] for slider in figure.sliders}
+        setting = {c.symbol: params[c.name] for c in figure.controls}
         for artist in figure.artists:
             computed = np.atleast_1d(values[artist.name])
             for i, expected in numbers_of(artist, setting):
@@ -129,7 +130,7 @@ def test_a_change_of_one_slider_keeps_the_others() -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"q": 1}, "no slider 'q'; its sliders are z"),
+        ({"q": 1}, "no control 'q'; its controls are z"),
         ({"z": 3}, "outside -2 … 2"),
         ({"z": np.nan}, "outside"),
     ],

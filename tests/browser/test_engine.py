@@ -1,0 +1,275 @@
+"""The front end of live figures by itself: every artist and control, on a page that holds nothing else."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any
+
+import gallery
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Locator, Page
+
+from mlloss.live.figure import SCRIPT, STYLE_SHEET, LiveFigure
+
+HTML = (
+    '<!doctype html><html lang="en" data-theme="light"><meta charset="utf-8">'
+    "<title>Figure</title><style>{}</style>"
+)
+
+
+@pytest.fixture(scope="module")
+def figure() -> LiveFigure:
+    return gallery.gallery()
+
+
+@pytest.fixture
+def load(chromium: Browser) -> Any:
+    """Opens a blank page that holds the given figures: `load(figure, copies=1, script=True, …)`."""
+    contexts = []
+
+    def open_page(figure: LiveFigure, copies: int = 1, script: bool = True, **options: Any) -> Page:
+        context = chromium.new_context(viewport={"width": 700, "height": 1400}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.set_content(HTML.format(STYLE_SHEET) + figure.html * copies)
+        if script:
+            page.add_script_tag(content=SCRIPT)
+            page.wait_for_function("performance.getEntriesByName('live-figure').length > 0")
+        assert errors == []
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+Load = Callable[..., Page]
+
+
+def element(page: Page) -> Locator:
+    return page.locator("live-figure").first
+
+
+def params(page: Page) -> dict[str, float]:
+    return element(page).evaluate("figure => figure.params")
+
+
+def pixels(page: Page) -> np.ndarray:
+    shot = element(page).locator("svg").screenshot()
+    return np.asarray(Image.open(BytesIO(shot)).convert("RGB"), dtype=float)
+
+
+def test_every_artist_agrees_with_pytorch(load: Load, figure: LiveFigure) -> None:
+    page, generator = load(figure), random.Random(1)
+    for _ in range(50):
+        setting = {c.name: c.sample(generator) for c in figure.controls}
+        drawn = element(page).evaluate("(figure, s) => { figure.set(s); return figure.values; }", setting)
+        computed = figure.values(**setting)
+        assert drawn.keys() == computed.keys()
+        for name, expected in computed.items():
+            np.testing.assert_allclose(drawn[name], expected, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+def test_script_draws_what_matplotlib_drew(load: Load, figure: LiveFigure) -> None:
+    before, after = pixels(load(figure, script=False)), pixels(load(figure))
+    assert before.shape == after.shape
+    assert np.abs(before - after).mean() < 1  # of 255; contours are cut into other segments
+
+
+def test_script_draws_another_setting_as_matplotlib_does(load: Load, figure: LiveFigure) -> None:
+    setting = {"a": -1.5, "b": 1.25, "shape": 1, "lifted": 1}
+    page = load(figure)
+    element(page).evaluate("(figure, s) => figure.set(s)", setting)
+    other = gallery.gallery()
+    other.params = setting
+    other.html = other._static_html()
+    assert np.abs(pixels(load(other, script=False)) - pixels(page)).mean() < 1
+
+
+def test_native_controls_set_their_values(load: Load, figure: LiveFigure) -> None:
+    page = load(figure)
+    page.get_by_label("place a").fill("-1.5")
+    page.get_by_label("shape").select_option("line")
+    page.get_by_label("lifted").check()
+    assert params(page) == {"a": -1.5, "b": -0.5, "shape": 1, "lifted": 1}
+    assert page.get_by_label("place b").get_attribute("aria-valuetext") == "−0.5 m"
+    page.get_by_role("button", name="Reset").click()
+    assert params(page) == figure.params
+    assert page.get_by_label("shape").input_value() == "1"
+    assert not page.get_by_label("lifted").is_checked()
+
+
+@pytest.mark.parametrize(
+    "setting", [{"shape": 3}, {"lifted": 0.5}, {"a": float("inf")}, {"b": "1"}, {"half": 1}, {"a": None}]
+)
+def test_what_does_not_fit_is_refused(load: Load, figure: LiveFigure, setting: dict[str, Any]) -> None:
+    page = load(figure)
+    message = element(page).evaluate(
+        "(figure, s) => { try { figure.set(s); } catch (error) { return error.message; } }", setting
+    )
+    assert next(iter(setting)) in message
+    assert params(page) == figure.params
+
+
+def test_a_point_is_dragged(load: Load, figure: LiveFigure) -> None:
+    page = load(figure)
+    box = page.locator(".lf-handle").bounding_box()
+    assert box
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 60, y - 40, steps=4)
+    page.mouse.up()
+    moved = params(page)
+    assert moved["a"] < 0.8
+    assert moved["b"] > -0.3
+    assert moved["a"] == pytest.approx(round(moved["a"], 1))
+    page.mouse.move(x + 500, y)
+    assert params(page) == moved
+
+
+def test_a_point_is_moved_by_arrow_keys(load: Load, figure: LiveFigure) -> None:
+    page = load(figure)
+    page.get_by_role("slider", name="the dot").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    assert params(page) == {**figure.params, "a": 0.9, "b": -0.3}
+    assert page.get_by_role("slider", name="the dot").get_attribute("aria-valuenow") == "0.9"
+
+
+def test_presets_set_some_controls_and_the_start_the_others(load: Load, figure: LiveFigure) -> None:
+    page = load(figure)
+    page.get_by_label("lifted").check()
+    page.get_by_role("button", name="far away").click()
+    assert params(page) == {"a": 2, "b": 2, "shape": 2, "lifted": 0}
+
+
+def test_descent_steps(load: Load, figure: LiveFigure) -> None:
+    page = load(figure)
+    for _ in range(3):
+        page.get_by_role("button", name="Step").click()
+    assert params(page)["a"] == pytest.approx(0.9**3, abs=1e-12)
+    course = element(page).evaluate("figure => figure.values.trace")
+    assert course == pytest.approx([1.25 * 0.81**i for i in range(4)])
+    element(page).evaluate("figure => figure.set({a: 1})")
+    assert len(element(page).evaluate("figure => figure.values.trace")) == 1
+
+
+def test_descent_runs_pauses_and_ends(load: Load, figure: LiveFigure) -> None:
+    page = load(figure)
+    page.get_by_role("button", name="Run").click()
+    page.get_by_role("button", name="Pause").click()
+    paused = params(page)["a"]
+    page.wait_for_timeout(100)
+    assert params(page)["a"] == paused
+    page.get_by_role("button", name="Run").click()
+    page.get_by_role("button", name="Run").wait_for(timeout=10_000)
+    assert abs(params(page)["a"]) < 0.01
+
+
+def test_descent_flies_nothing_past_who_asked_for_less_motion(load: Load, figure: LiveFigure) -> None:
+    page = load(figure, reduced_motion="reduce")
+    page.get_by_role("button", name="Run").click()
+    assert page.get_by_role("button", name="Pause").count() == 0
+    assert abs(params(page)["a"]) < 0.01
+
+
+def test_link_leads_back_to_the_setting(load: Load, figure: LiveFigure, tmp_path: Any) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(HTML.format(STYLE_SHEET) + f"{figure.html}<script>{SCRIPT}</script>")
+    page = load(figure)
+    page.goto(file.as_uri())
+    element(page).evaluate("figure => figure.set({a: -1.25, shape: 1})")
+    page.get_by_role("button", name="Link").click()
+    assert "address" in (page.locator("[role=status]").text_content() or "")
+    address = page.url
+    page.goto("about:blank")
+    page.goto(address)
+    assert params(page) == {**figure.params, "a": -1.25, "shape": 1}
+
+
+@pytest.mark.parametrize(
+    "hash", ["#figure=gallery&a=99&b=x&q=1", "#figure=other&a=1.5", "#%", "#figure=gallery"]
+)
+def test_a_bad_address_falls_back_to_the_start(
+    load: Load, figure: LiveFigure, tmp_path: Any, hash: str
+) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(f"{HTML.format(STYLE_SHEET)}{figure.html}<script>{SCRIPT}</script>")
+    page = load(figure)
+    page.goto(file.as_uri() + hash)
+    assert params(page) == figure.params
+
+
+def test_code_follows_and_computes_the_same(load: Load, figure: LiveFigure) -> None:
+    page = load(figure)
+    element(page).evaluate("figure => figure.set({a: -1.25})")
+    page.get_by_text("See it in code").click()
+    code = page.locator(".lf-code code").text_content() or ""
+    page.wait_for_function("document.querySelector('.lf-code code').textContent.includes('-1.25')")
+    code = page.locator(".lf-code code").text_content() or ""
+    assert code == figure.code_at(a=-1.25)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert names["loss"] == pytest.approx(figure.values(a=-1.25)["loss"])
+    page.get_by_role("button", name="Copy").click()
+    assert page.evaluate("getSelection().toString().trim()") == code
+
+
+def test_nothing_is_computed_for_figures_far_away(load: Load, figure: LiveFigure) -> None:
+    page = load(figure, copies=20)
+    page.wait_for_timeout(200)
+    alive = page.evaluate("performance.getEntriesByName('live-figure').length")
+    assert 1 <= alive < 6
+    page.locator("live-figure").last.scroll_into_view_if_needed()
+    page.wait_for_function(f"performance.getEntriesByName('live-figure').length > {alive}")
+
+
+def test_a_figure_pauses_when_it_leaves_the_screen(load: Load, figure: LiveFigure) -> None:
+    page = load(figure, copies=20)
+    first = page.locator("live-figure").first
+    first.evaluate("figure => figure.set({a: 2, b: 2})")
+    first.get_by_role("button", name="Run").click()
+    page.locator("live-figure").last.scroll_into_view_if_needed()
+    first.get_by_role("button", name="Run").wait_for(state="attached", timeout=5000)
+
+
+def test_works_under_a_strict_content_security_policy(chromium: Browser, figure: LiveFigure) -> None:
+    """No eval, no inline handler: a script from the page's own host is enough."""
+    page = chromium.new_page()
+    policy = "script-src 'self'"
+    answers = {
+        "/": (
+            f'{HTML.format(STYLE_SHEET)}<script src="/live-figure.js" defer></script>{figure.html}',
+            "text/html",
+        ),
+        "/live-figure.js": (SCRIPT, "text/javascript"),
+    }
+
+    def answer(route: Any) -> None:
+        body, kind = answers["/" + route.request.url.rpartition("/")[2]]
+        headers = {"content-type": f"{kind}; charset=utf-8", "content-security-policy": policy}
+        route.fulfill(body=body, headers=headers)
+
+    page.route("http://figure.test/**", answer)
+    page.goto("http://figure.test/")
+    element(page).evaluate("figure => figure.set({a: 2})")
+    page.get_by_role("button", name="Step").click()
+    assert params(page)["a"] == pytest.approx(1.8)
+    page.close()
+
+
+def test_forced_colours_keep_words_readable(load: Load, figure: LiveFigure) -> None:
+    page = load(figure, forced_colors="active", color_scheme="dark")
+    colours = page.evaluate(
+        """() => [getComputedStyle(document.querySelector("svg text")).fill,
+            getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"""
+    )
+    assert colours[0] == colours[2]
