@@ -291,7 +291,7 @@ def _ranks(scores: Tensor, targets: Tensor, ignore_index: int) -> _Ranks:
 def _as_high(scores: Tensor, side: Tensor) -> Tensor:
     """How many of a side score as high as each entry or higher."""
     ordered = scores.where(side, -INF).sort(-1).values
-    lower = torch.searchsorted(ordered, scores.contiguous())
+    lower = torch.searchsorted(ordered.contiguous(), scores.contiguous())
     return torch.minimum(scores.shape[-1] - lower, side.sum(-1, keepdim=True))  # −∞ stands for other entries
 
 

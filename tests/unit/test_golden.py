@@ -36,6 +36,7 @@ SIGNED = {
     "threshold_eq3",
     "hard_form_eq2",
     "unified_loss",
+    "multilabel_bce_eq1",
 }
 
 LOSSES = {
@@ -58,7 +59,28 @@ LOSSES = {
     "hard_form_eq2": mlloss.hard_unified_loss,
     "triplet_hard": lambda s, y, m: mlloss.hard_unified_loss(s, y, margin=m),
     "multilabel_ce_eq4": mlloss.thresholded_loss,
+    "circle_form_a": lambda s, y, **keywords: circle(s, y, **keywords),
+    "circle_form_b": lambda s, y, **keywords: circle(s, y, **keywords),
+    "softmax_ce_multihot": lambda s, y, normalise_targets: mlloss.multilabel_softmax_cross_entropy(
+        s, y, normalize=normalise_targets
+    ),
+    "softmax_ce_multihot_batch_mean": lambda s, y, normalise_targets: mlloss.multilabel_softmax_cross_entropy(
+        s, y, normalize=normalise_targets
+    ),
 }
+
+
+def circle(s, y, gamma, O_p, O_n, Delta_p, Delta_n, weights):
+    return mlloss.circle_loss(
+        s,
+        y,
+        gamma=gamma,
+        positive_optimum=O_p,
+        negative_optimum=O_n,
+        positive_margin=Delta_p,
+        negative_margin=Delta_n,
+        detach_weights=weights == "detached",
+    )
 
 
 def parameters(case):
@@ -88,4 +110,71 @@ def test_loss(case, dtype, rtol, atol):
     assert loss.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
     assert loss.item() == pytest.approx(case["expected"], rel=rtol, abs=atol)
     if "gradient" in case:
-        assert s.grad.tolist() == pytest.approx(case["gradient"], rel=rtol, abs=atol)
+        assert s.grad.flatten().tolist() == pytest.approx(case["gradient"], rel=rtol, abs=atol)
+
+
+@cases({"threshold_eq3"})
+def test_gradient_flows_into_the_threshold(case):
+    s, y = scores(case, torch.float64)
+    t = leaf(case["inputs"]["threshold"][0], torch.float64)
+    loss = mlloss.thresholded_loss(s, y, threshold=t)
+    loss.backward()
+    assert loss.item() == pytest.approx(case["expected"], rel=1e-12)
+    assert [*s.grad.tolist(), t.grad.item()] == pytest.approx(case["gradient"], rel=1e-12)
+
+
+@cases({"multilabel_bce_eq1", "multilabel_soft_margin"})
+def test_binary_cross_entropy_over_classes(case):
+    s, y = scores(case, torch.float64)
+    losses = mlloss.sigmoid_focal_loss(s, y, alpha=None, gamma=0, reduction="none")
+    if case["function"] == "multilabel_bce_eq1":
+        loss = losses.sum(-1)
+    else:
+        reduction = case["parameters"]["reduction"]
+        loss = losses.mean(-1) if reduction == "none" else getattr(losses.mean(-1), reduction)()
+    assert loss.tolist() == pytest.approx(case["expected"], rel=1e-12, abs=1e-14)
+    if "gradient" in case:
+        loss.backward()
+        assert s.grad.flatten().tolist() == pytest.approx(case["gradient"], rel=1e-12, abs=1e-14)
+
+
+MEASURES = {
+    "metric_exact_match_ratio": "exact_match_ratio",
+    "metric_hamming_loss": "hamming_loss",
+    "metric_accuracy_jaccard_samples": "jaccard",
+    "metric_precision_samples": "precision",
+    "metric_recall_samples": "recall",
+    "metric_f1_samples": "f1",
+}
+
+
+@cases(MEASURES)
+def test_measure(case):
+    y, z = torch.tensor(case["inputs"]["y_true"]), torch.tensor(case["inputs"]["y_pred"]).bool()
+    name = MEASURES[case["function"]]
+    keywords = {} if name in ("exact_match_ratio", "hamming_loss") else case["parameters"]
+    assert getattr(mlloss, name)(z, y, **keywords).item() == pytest.approx(case["expected"], rel=1e-12)
+
+
+@cases({"metric_zero_one_loss"})
+def test_zero_one_loss(case):
+    y, z = torch.tensor(case["inputs"]["y_true"]), torch.tensor(case["inputs"]["y_pred"]).bool()
+    assert 1 - mlloss.exact_match_ratio(z, y).item() == pytest.approx(case["expected"], rel=1e-12)
+
+
+@cases({"prediction_topk"})
+def test_top_k(case):
+    s = torch.tensor(case["inputs"]["s"])
+    chosen = mlloss.top_k(s, case["parameters"]["K"])
+    assert [row.nonzero().flatten().tolist() for row in chosen] == [sorted(row) for row in case["expected"]]
+
+
+@cases({"circle_form_a_seed002_as_printed"})
+def test_known_wrong_is_not_ours(case):
+    s, y = scores(case, torch.float64)
+    loss = mlloss.circle_loss(
+        s, y, gamma=32, positive_optimum=1.0, negative_optimum=0.0, positive_margin=0.0, negative_margin=0.0
+    )
+    loss.backward()
+    assert loss.item() != pytest.approx(case["expected"], rel=0.1)
+    assert (s.grad[1:] > 0).all()  # negatives are pushed
