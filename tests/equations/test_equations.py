@@ -6,11 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
-from sympy import Rational
+from sympy import Rational, Symbol
 
-from mlloss.identities import CHECKS, assert_between, assert_equal, z
+from mlloss.identities import CHECKS
+from mlloss.identities.registry import assert_between, assert_equal
 from mlloss.symbolic import sigmoid, softplus
 
+z = Symbol("z", real=True)
 BOOK = Path(__file__).parents[2] / "book"
 DISPLAY = re.compile(r"^\$\$\n(?P<formula>.*?)\n\$\$(?: \((?P<label>[\w-]+)\))?$", re.MULTILINE | re.DOTALL)
 DIRECTIVE = re.compile(r"^(`{3,}|:{3,})\{math\}(?P<formula>.*?)^\1$", re.MULTILINE | re.DOTALL)

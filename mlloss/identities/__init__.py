@@ -1,0 +1,11 @@
+"""Every labelled equation of the book, checked: one module a chapter.
+
+>>> sorted(CHECKS)[0]
+'bce'
+>>> CHECKS["softplus-bound"].run()
+"""
+
+from mlloss.identities import cross_entropy, hard_form, sigmoid
+from mlloss.identities.registry import CHECKS, Check, check
+
+__all__ = ["CHECKS", "Check", "check", "cross_entropy", "hard_form", "sigmoid"]
