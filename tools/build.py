@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 BUILD = Path("_build")
 INDEX = BUILD / "html" / "index.html"
+IPYTHON = BUILD / ".ipython"
+COMMAND = ["jupyter-book", "build", ".", "--warningiserror", "--nitpick", "--keep-going"]
+
+
+def kernel_environment() -> dict[str, str]:
+    """Cells run with IPython's defaults, not with the settings of the user; the kernel reports errors only."""
+    profile = IPYTHON / "profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    (profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 'ERROR'\n")
+    return {**os.environ, "IPYTHONDIR": str(IPYTHON.resolve())}
 
 
 def main() -> int:
-    command = ["jupyter-book", "build", ".", "--warningiserror", "--nitpick", "--keep-going"]
-    status = subprocess.run([str(Path(sys.executable).parent / command[0]), *command[1:]]).returncode
+    program = Path(sys.executable).with_name(COMMAND[0])
+    status = subprocess.run([program, *COMMAND[1:]], env=kernel_environment()).returncode
     if status:
         # Sphinx does not repeat a warning for a page that it has read, so the next run reads all of them.
         (BUILD / ".doctrees" / "environment.pickle").unlink(missing_ok=True)

