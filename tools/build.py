@@ -14,7 +14,7 @@ COMMAND = ["jupyter-book", "build", ".", "--warningiserror", "--nitpick", "--kee
 
 
 def kernel_environment() -> dict[str, str]:
-    """Cells run with IPython's defaults, not with the settings of the user; the kernel reports errors only."""
+    """Cells run with IPython's defaults, not with the user's settings; the kernel reports errors only."""
     profile = IPYTHON / "profile_default"
     profile.mkdir(parents=True, exist_ok=True)
     (profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 'ERROR'\n")
