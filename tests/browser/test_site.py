@@ -250,6 +250,11 @@ def test_search_finds_a_chapter(visit: Open, site_url: str, site: Path, way: str
     visited.page.locator(".search-button__button:visible").first.click()
     visited.page.keyboard.type("sigmoid")
     visited.page.keyboard.press("Enter")
-    visited.page.locator("#search-results li a[href*='sigmoid.html']").first.wait_for()
+    result = visited.page.locator(
+        "#search-results li", has=visited.page.locator("a[href*='sigmoid.html']")
+    ).first
+    result.wait_for()
+    if way == "http":
+        assert "sigmoid" in result.locator(".context").inner_text()
     assert visited.foreign == []
     assert visited.errors == []

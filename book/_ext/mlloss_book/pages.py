@@ -18,7 +18,6 @@ from sphinx.config import Config
 
 ROOT = Path(__file__).parents[3]
 LIVE = ROOT / "mlloss" / "live"
-SUMMARIES_NEED_HTTP = 'DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY &&= location.protocol !== "file:";'
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 DESCRIPTION_LENGTH = 160
 
@@ -55,8 +54,7 @@ def prepare_page(
         script for script in context["script_files"] if script.attributes.get("type") != WIDGET_STATE
     ]
     if pagename == "search":
-        # A page that was opened as a file must not fetch others.
-        app.add_js_file(None, body=SUMMARIES_NEED_HTTP)
+        app.add_js_file("search.js", loading_method="defer")
     if doctree is None:
         return
     # Of the two roles in a bibliography, one needs the other, and that one is no longer allowed there.
