@@ -295,3 +295,8 @@ def test_an_error_of_the_device_is_not_hidden(monkeypatch):
     monkeypatch.setattr(torch.Tensor, "all", fail)
     with pytest.raises(RuntimeError, match="out of memory"):
         mlloss.unified_loss(SCORES, MULTI_HOT)
+
+
+def test_a_compiler_does_not_look_at_values(monkeypatch):
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    assert mlloss.unified_loss(SCORES, torch.full((4, 3), 2)) == 0
