@@ -8,9 +8,9 @@ FITS := import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3.10; do \
 	$$python -c '$(FITS)' 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
-SETUP = @test -n "$(PYTHON)" \
-	|| { echo "No Python 3.10 to 3.13 found: install one, or name it with PYTHON=/path/to/python." >&2; exit 1; }; \
-	$(PYTHON) tools/environment.py requirements.txt
+SETUP = @"$(PYTHON)" -c '$(FITS)' 2>/dev/null \
+	|| { echo "The book needs Python 3.10 to 3.13: install it, or name it with PYTHON=/path/to/python." >&2; exit 1; }; \
+	"$(PYTHON)" tools/environment.py requirements.txt
 
 .PHONY: help book serve test lab lint bench clean
 

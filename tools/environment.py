@@ -16,30 +16,22 @@ import subprocess
 import sys
 from pathlib import Path
 
-OLDEST, NEWEST = (3, 10), (3, 13)
 VENV = Path(".venv")
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "installed.json"
+LACKS_VENV = (
+    "This Python lacks its venv module: install it (Debian, Ubuntu: "
+    f"`sudo apt-get install python3.{sys.version_info[1]}-venv`) and run the same command again."
+)
 
 
-def missing_part() -> str | None:
-    """The sentence that says what this Python lacks to make an environment, if it lacks anything."""
-    if not OLDEST <= sys.version_info[:2] <= NEWEST:
-        found = ".".join(map(str, sys.version_info[:2]))
-        return (
-            f"This is Python {found}, but the book needs Python 3.10 to 3.13: "
-            "install one, or name it with `make PYTHON=/path/to/python3.12 …`."
-        )
+def can_make_environments() -> bool:
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401
     except ImportError:
-        package = f"python3.{sys.version_info[1]}-venv"
-        return (
-            "This Python lacks its venv module: install it "
-            f"(Debian, Ubuntu: `sudo apt-get install {package}`) and run the same command again."
-        )
-    return None
+        return False
+    return True
 
 
 def fingerprint(requirements: str) -> str:
@@ -81,8 +73,8 @@ def main(requirements: list[str]) -> int:
     stamp = installed() if usable else {}
     if wanted.items() <= stamp.items():
         return 0
-    if problem := missing_part():
-        print(problem, file=sys.stderr)
+    if not can_make_environments():
+        print(LACKS_VENV, file=sys.stderr)
         return 1
     try:
         if not usable:
