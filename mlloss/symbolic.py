@@ -271,6 +271,8 @@ def indexed_sides(gamma: Number = 1, margin: Number = 0) -> tuple[Expr, Expr]:
 
 def _logsumexp(*x: Any) -> mpmath.mpf:
     largest, *others = sorted((mpmath.mpf(xi) for xi in x), reverse=True)
+    if mpmath.isinf(largest):
+        return largest
     return largest + mpmath.log1p(mpmath.fsum(mpmath.exp(xi - largest) for xi in others))
 
 

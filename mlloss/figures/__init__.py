@@ -14,7 +14,7 @@ from mlloss.figures.hard_form import (
     softplus_and_relu,
     temperature,
 )
-from mlloss.figures.playground import tug_of_war
+from mlloss.figures.playground import playground, tug_of_war
 from mlloss.figures.training import learning_curves
 from mlloss.figures.two_classes import sigmoid_slope_and_log, squared_error_and_cross_entropy
 from mlloss.live import LiveFigure
@@ -23,6 +23,7 @@ REGISTRY: dict[str, Callable[[], LiveFigure]] = {
     function.__name__.replace("_", "-"): function
     for function in (
         tug_of_war,
+        playground,
         sigmoid_slope_and_log,
         squared_error_and_cross_entropy,
         logsumexp_and_max,
@@ -37,6 +38,7 @@ __all__ = [
     "cross_entropy_and_hinge",
     "learning_curves",
     "logsumexp_and_max",
+    "playground",
     "sigmoid_slope_and_log",
     "softplus_and_relu",
     "squared_error_and_cross_entropy",

@@ -60,13 +60,20 @@ def logsumexp_and_max() -> LiveFigure:
             Curve("soft", soft.subs(s1, x), grid, "soft", "log-sum-exp"),
             Arrow("gap_line", s1, hard, 0 * s1, soft - hard, "gradient", head=False, width=4),
             Point("at_hard", s1, hard, "hard", marker="s", size=7),
-            Point("at_soft", s1, soft, "soft"),
+            Point("at_soft", s1, soft, "soft", drag={"x": s1}, handle="score s₁"),
             Number("soft_value", soft, "log-sum-exp", colour="soft"),
             Number("hard_value", hard, "max", colour="hard"),
             Number("gap", soft - hard, "gap", colour="gradient"),
             Number("log_n", log(3), "largest gap: log 3", colour="bound"),
         ],
         twin=twin,
+        code="""\
+import torch
+
+s = torch.tensor([{s1}, {s2}, {s3}], dtype=torch.float64)
+soft_value, hard_value = s.logsumexp(0), s.max()
+gap = soft_value - hard_value
+print(soft_value.item(), hard_value.item(), gap.item())""",
     )
 
 
@@ -107,13 +114,22 @@ def softplus_and_relu() -> LiveFigure:
             Curve("soft", softplus(x), grid, "soft", "softplus(u)"),
             Arrow("gap_line", u, relu(u), 0 * u, softplus(u) - relu(u), "gradient", head=False, width=4),
             Point("at_hard", u, relu(u), "hard", marker="s", size=7),
-            Point("at_soft", u, softplus(u), "soft"),
+            Point("at_soft", u, softplus(u), "soft", drag={"x": u}, handle="argument u"),
             Number("soft_value", softplus(u), "softplus(u)", colour="soft"),
             Number("hard_value", relu(u), "[u]₊", colour="hard"),
             Number("gap", softplus(-abs(u)), "gap", colour="gradient"),
             Number("log_2", log(2), "largest gap: log 2", colour="bound"),
         ],
         twin=twin,
+        code="""\
+import torch
+import torch.nn.functional as F
+
+u = torch.tensor({u}, dtype=torch.float64)
+soft_value = -F.logsigmoid(-u)  # softplus, exact also above 20
+hard_value = torch.relu(u)
+gap = -F.logsigmoid(u.abs())
+print(soft_value.item(), hard_value.item(), gap.item())""",
     )
 
 
@@ -175,13 +191,24 @@ def cross_entropy_and_hinge() -> LiveFigure:
             Curve("soft", soft.subs(s1, x), grid, "soft", "cross-entropy"),
             Arrow("gap_line", s1, hard, 0 * s1, soft - hard, "gradient", head=False, width=4),
             Point("at_hard", s1, hard, "hard", marker="s", size=7),
-            Point("at_soft", s1, soft, "soft"),
+            Point("at_soft", s1, soft, "soft", drag={"x": s1}, handle="score s₁"),
             Number("soft_value", soft, "cross-entropy", colour="soft"),
             Number("hard_value", hard, "hinge", colour="hard"),
             Number("gap", soft - hard, "gap", colour="gradient"),
             Number("log_n", log(3), "largest gap: log 3", colour="bound"),
         ],
         twin=twin,
+        code="""\
+import torch
+import torch.nn.functional as F
+import mlloss
+
+s = torch.tensor([{s1}, {s2}, {s3}], dtype=torch.float64)
+label = torch.tensor(0)
+soft_value = F.cross_entropy(s, label)
+hard_value = mlloss.hard_cross_entropy(s, label)
+gap = soft_value - hard_value
+print(soft_value.item(), hard_value.item(), gap.item())""",
     )
 
 
@@ -223,11 +250,19 @@ def temperature() -> LiveFigure:
         artists=[
             Curve("hard", hard.subs({s1: x, s2: 0}), grid, "hard", "max(s₁, 0)", dashes="--"),
             Curve("soft", soft.subs({s1: x, s2: 0}), grid, "soft", "(1/γ) log-sum-exp(γs)"),
-            Point("at_soft", s1, soft.subs(s2, 0), "soft"),
+            Point("at_soft", s1, soft.subs(s2, 0), "soft", drag={"x": s1}, handle="score s₁"),
             Number("soft_value", soft.subs(s2, 0), "(1/γ) log-sum-exp(γs)", colour="soft"),
             Number("hard_value", hard.subs(s2, 0), "max", colour="hard"),
             Number("gap", softplus(-gamma * abs(s1)) / gamma, "gap", colour="gradient"),
             Number("bound", log(2) / gamma, "largest gap: (log 2)/γ", colour="bound"),
         ],
         twin=twin,
+        code="""\
+import torch
+
+s = torch.tensor([{s1}, 0], dtype=torch.float64)
+soft_value = ({gamma} * s).logsumexp(0) / {gamma}
+hard_value = s.max()
+gap = soft_value - hard_value
+print(soft_value.item(), hard_value.item(), gap.item())""",
     )

@@ -51,7 +51,7 @@ def sigmoid_slope_and_log() -> LiveFigure:
             Curve("sigmoid", probability, grid, "probability", "σ(z)"),
             Curve("slope", slope, grid, "slope", "slope σ′(z)", dashes="--"),
             Curve("log_sigmoid", log_probability, grid, "probability", panel=1),
-            Point("at_sigmoid", z, probability.subs(x, z), "probability"),
+            Point("at_sigmoid", z, probability.subs(x, z), "probability", drag={"x": z}, handle="logit z"),
             Point("at_slope", z, slope.subs(x, z), "slope", marker="s", size=7),
             Point("at_log", z, log_probability.subs(x, z), "probability", panel=1),
             Number("p", sigmoid(z), "σ(z)", colour="probability"),
@@ -60,6 +60,14 @@ def sigmoid_slope_and_log() -> LiveFigure:
             Number("log_p", -softplus(-z), "log σ(z)", colour="probability"),
         ],
         twin=twin,
+        code="""\
+import torch
+
+z = torch.tensor({z}, dtype=torch.float64, requires_grad=True)
+p, q = torch.sigmoid(z), torch.sigmoid(-z)
+log_p = torch.nn.functional.logsigmoid(z)
+(dp,) = torch.autograd.grad(p, z)
+print(p.item(), q.item(), dp.item(), log_p.item())""",
     )
 
 
@@ -91,7 +99,7 @@ def squared_error_and_cross_entropy() -> LiveFigure:
         return [
             Curve(name, loss, grid, role, role, dashes=dashes),
             Curve(f"{name}_slope", slope, grid, role, dashes=dashes, panel=1),
-            Point(f"at_{name}", z, here, role, marker=marker),
+            Point(f"at_{name}", z, here, role, marker=marker, drag={"x": z}, handle=f"logit z, {role}"),
             Point(f"at_{name}_slope", z, slope_here, role, marker=marker, panel=1),
             Number(f"{name}_value", here, role, colour=role),
             Number(f"{name}_gradient", slope_here, f"{role}: gradient", colour=role),
@@ -116,4 +124,15 @@ def squared_error_and_cross_entropy() -> LiveFigure:
         ],
         artists=[artist for name in losses for artist in artists_of(name)],
         twin=twin,
+        code="""\
+import torch
+import torch.nn.functional as F
+
+z = torch.tensor({z}, dtype=torch.float64, requires_grad=True)
+y = torch.tensor({y}, dtype=torch.float64)
+mse_value = F.mse_loss(torch.sigmoid(z), y) / 2
+bce_value = F.binary_cross_entropy_with_logits(z, y)
+(mse_gradient,) = torch.autograd.grad(mse_value, z)
+(bce_gradient,) = torch.autograd.grad(bce_value, z)
+print(mse_value.item(), mse_gradient.item(), bce_value.item(), bce_gradient.item())""",
     )

@@ -58,6 +58,7 @@ class Panel:
     height: float = 2.6
     legend_columns: int = 2
     y_axis: bool = True
+    y_names: Mapping[float, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,11 @@ class Curve:
 
 @dataclass(frozen=True)
 class Point:
-    """A dot at (x, y); `drag` names the sliders that follow when it is dragged, for x and for y."""
+    """A mark at (x, y), hidden where they are NaN; the marker "ring" is a circle without filling.
+
+    `drag` names the sliders that follow when it is dragged, for x and for y; `handle` is what a screen reader
+    calls it then, if not its label.
+    """
 
     kind: ClassVar[str] = "point"
     name: str
@@ -99,17 +104,21 @@ class Point:
     marker: str = "o"
     size: float = 8.0
     drag: Mapping[str, Symbol] = field(default_factory=dict)
+    handle: str = ""
     panel: int = 0
 
     def spec(self) -> dict[str, Any]:
         spec: dict[str, Any] = {"numbers": [tree(self.x), tree(self.y)]}
         if self.drag:
-            spec |= {"drag": {axis: symbol.name for axis, symbol in self.drag.items()}, "label": self.label}
+            drag = {axis: symbol.name for axis, symbol in self.drag.items()}
+            spec |= {"drag": drag, "label": self.handle or self.label or self.name}
         return spec
 
     def draw(self, axes: Axes, values: np.ndarray, gid: str) -> None:
-        x, y = values
+        x, y = values if np.isfinite(values).all() else (np.mean(axes.get_xlim()), np.mean(axes.get_ylim()))
         style: dict[str, Any] = {"color": colour(self.colour), "marker": self.marker, "markersize": self.size}
+        if self.marker == "ring":
+            style |= {"marker": "o", "markerfacecolor": "none", "markeredgewidth": 1.5}
         axes.plot([x], [y], linestyle="none", gid=gid, label=self.label or None, zorder=3, **style)
 
 

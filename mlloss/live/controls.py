@@ -1,14 +1,16 @@
 """What the reader sets: sliders, choices and switches. Each is a native form control bound to one symbol.
 
-All three have a start value, know which values they take, and give their HTML.
+All three have a start value, know which values they take, and give their HTML. Controls of one `group` are
+folded away together under its name.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import groupby
 from typing import Any
 
 from sympy import Symbol
@@ -27,6 +29,7 @@ class Slider:
     value: float
     step: float = 0.1
     unit: str = ""
+    group: str = ""
 
     def __post_init__(self) -> None:
         self.check(self.value)
@@ -74,6 +77,7 @@ class Choice:
     label: str
     options: Mapping[str, float]
     value: float
+    group: str = ""
 
     def __post_init__(self) -> None:
         self.check(self.value)
@@ -115,6 +119,7 @@ class Switch:
     symbol: Symbol
     label: str
     value: float = 0
+    group: str = ""
 
     def __post_init__(self) -> None:
         self.check(self.value)
@@ -146,3 +151,12 @@ class Switch:
 
 
 Control = Slider | Choice | Switch
+
+
+def controls_html(controls: Sequence[Control]) -> str:
+    """All controls in their order, each group folded."""
+    html = ""
+    for group, members in groupby(controls, key=lambda control: control.group):
+        rows = "".join(control.html() for control in members)
+        html += f"<details><summary>{escape(group)}</summary>{rows}</details>" if group else rows
+    return html

@@ -48,6 +48,8 @@ def draw(
 
 def _prepare(ax: Axes, panel: Panel) -> None:
     ax.set(xlim=panel.x, ylim=panel.y, xlabel=panel.x_label, ylabel=panel.y_label)
+    if panel.y_names:
+        ax.set_yticks(list(panel.y_names), list(panel.y_names.values()))
     if not panel.y_axis:
         ax.yaxis.set_visible(False)
         ax.spines.left.set_visible(False)

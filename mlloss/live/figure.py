@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import anywidget
+import numpy as np
 import torch
 import traitlets
 from sympy import Expr, Symbol
 
 from mlloss import default_device
 from mlloss.live.artists import Artist, Number, Panel
-from mlloss.live.controls import Control
+from mlloss.live.controls import Control, controls_html
 from mlloss.live.drawing import draw
 from mlloss.live.numbers import format_number
 from mlloss.live.style import colour, with_css_variables
@@ -32,11 +33,6 @@ from mlloss.live.tree import tree
 SCRIPT = (Path(__file__).parent / "live-figure.js").read_text(encoding="utf-8")
 STYLE_SHEET = (Path(__file__).parent / "live-figure.css").read_text(encoding="utf-8")
 Twin = Callable[..., Mapping[str, Any]]
-# What matplotlib makes of each kind of artist, and the script then moves.
-DRAWN = {"point": "<use ", "label": "<text ", "plane": "<image "} | dict.fromkeys(
-    ("curve", "area", "arrow", "bars", "contours", "trace"), "<path "
-)
-
 _serial = count(1)
 
 
@@ -153,7 +149,9 @@ class LiveFigure(anywidget.AnyWidget):
         prefix = f"{self.name}-{next(_serial)}"
         values = self.values()
         svg, transforms = draw(self.panels, self.artists, values, prefix)
-        self._check_visible(svg, prefix)
+        for artist in self.artists:
+            if artist.kind == "point" and not np.isfinite(values[artist.name]).all():
+                svg = svg.replace(f'id="{prefix}-{artist.name}"', f'id="{prefix}-{artist.name}" hidden=""')
         svg = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(self.description)}" ', 1)
         data = json.dumps(self._spec(prefix, transforms), ensure_ascii=False).replace("</", r"<\/")
         return (
@@ -177,22 +175,12 @@ class LiveFigure(anywidget.AnyWidget):
             **({"code": self.code} if self.code else {}),
         }
 
-    def _check_visible(self, svg: str, prefix: str) -> None:
-        """The script moves what it finds in the picture, so every artist must be in it from the start."""
-        for artist in self.artists:
-            if isinstance(artist, Number):
-                continue
-            before, found, after = svg.partition(f'id="{prefix}-{artist.name}"')
-            element = before[before.rfind("<") :] + after.partition("</g>")[0]
-            if not found or DRAWN[artist.kind] not in element:
-                raise ValueError(f"figure {self.name!r}: nothing of {artist.name!r} is visible at the start")
-
     def _numbers_html(self, values: Mapping[str, Any], prefix: str) -> str:
         rows = [_number_html(n, values[n.name], prefix) for n in self.artists if isinstance(n, Number)]
         return f'<dl class="lf-numbers">{"".join(rows)}</dl>' if rows else ""
 
     def _controls_html(self) -> str:
-        controls = "".join(control.html() for control in self.controls)
+        controls = controls_html(self.controls)
         presets = "".join(
             f"<button type=\"button\" data-preset='{escape(json.dumps(setting))}'>{escape(word)}</button>"
             for word, setting in self.presets.items()

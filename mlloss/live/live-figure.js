@@ -40,6 +40,9 @@
     le: (a, b) => a <= b,
     gt: (a, b) => a > b,
     ge: (a, b) => a >= b,
+    and: (...x) => x.every(Boolean),
+    or: (...x) => x.some(Boolean),
+    not: (x) => !x,
     where,
     sigmoid,
     softplus,
@@ -66,10 +69,11 @@
 
   /** The same text as mlloss.live.artists.format_number. */
   function formatNumber(value, digits) {
-    if (Number.isNaN(value)) return "not a number";
+    if (Number.isNaN(value)) return "undefined";
     if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
     const size = Math.abs(value);
-    if (size !== 0 && !(size >= 10 ** -digits && size < 1e6)) {
+    if (size < 1e-15) return (0).toFixed(digits); // the rounding of a sum
+    if (!(size >= 10 ** -digits && size < 1e6)) {
       const [mantissa, exponent] = value.toExponential(2).split("e");
       const power = [...exponent.replace("+", "")].map((digit) => SUPERSCRIPTS[digit]).join("");
       return `${mantissa} × 10${power}`.replace("-", "−");
@@ -79,6 +83,7 @@
 
   const place = ([scale, offset], value) => scale * value + offset;
   const pair = (x, y) => `${x.toFixed(2)} ${y.toFixed(2)}`;
+  const finite = (...numbers) => numbers.every(Number.isFinite);
   const near = (pixel) => Math.max(-1e4, Math.min(1e4, pixel)); // beyond the clip path all is alike
   const placesOf = ({ start, stop, count }) =>
     Array.from({ length: count }, (_, i) => start + (i * (stop - start)) / (count - 1));
@@ -88,7 +93,7 @@
     let d = "";
     let pen = "M";
     for (const [x, y] of points) {
-      if (Number.isFinite(x) && Number.isFinite(y)) {
+      if (finite(x, y)) {
         d += pen + pair(near(x), near(y));
         pen = "L";
       } else {
@@ -156,11 +161,13 @@
     };
   }
 
-  function point({ numbers, axes }, scope, find) {
+  function point({ numbers, axes }, scope, find, home) {
     const use = find("use");
     return {
       compute: each(numbers, scope),
       show([x, y]) {
+        home.toggleAttribute("hidden", !finite(x, y)); // hidden, it is no handle either
+        if (!finite(x, y)) return;
         use.setAttribute("x", near(place(axes.x, x)).toFixed(2));
         use.setAttribute("y", near(place(axes.y, y)).toFixed(2));
       },
@@ -212,6 +219,8 @@
     return {
       compute: each(numbers, scope),
       show([x, y, ...value]) {
+        element.toggleAttribute("hidden", !finite(x, y));
+        if (!finite(x, y)) return;
         element.setAttribute("x", near(place(axes.x, x)).toFixed(2));
         element.setAttribute("y", near(place(axes.y, y)).toFixed(2));
         element.textContent = text + value.map((number) => formatNumber(number, digits)).join("");
@@ -364,7 +373,7 @@
       }
       for (const artist of artists) {
         const home = this.querySelector(`[id="${artist.id}"]`);
-        this.#artists.set(artist.name, ARTISTS[artist.kind](artist, this.#scope, (tag) => find(home, tag)));
+        this.#artists.set(artist.name, ARTISTS[artist.kind](artist, this.#scope, (tag) => find(home, tag), home));
         if (artist.drag) this.#makeHandle(artist, home);
       }
       for (const [name, tree] of Object.entries(descent?.velocities ?? {})) {
@@ -474,11 +483,11 @@
     // Points that are dragged
 
     /** Lets the pointer drag a point, and the arrow keys move it. */
-    #makeHandle({ name, drag, axes, label: word }, home) {
+    #makeHandle({ drag, axes, label: word }, home) {
       const axis = drag.x ? "x" : "y";
       const control = this.#controls.get(drag[axis]);
       home.classList.add("lf-handle");
-      for (const [key, value] of Object.entries({ tabindex: 0, role: "slider", "aria-label": word || name })) {
+      for (const [key, value] of Object.entries({ tabindex: 0, role: "slider", "aria-label": word })) {
         home.setAttribute(key, value);
       }
       home.setAttribute("aria-orientation", axis === "x" ? "horizontal" : "vertical");

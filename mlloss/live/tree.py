@@ -36,6 +36,9 @@ OPERATIONS: dict[type, str] = {
     sympy.LessThan: "le",
     sympy.StrictGreaterThan: "gt",
     sympy.GreaterThan: "ge",
+    sympy.And: "and",
+    sympy.Or: "or",
+    sympy.Not: "not",
     sympy.Piecewise: "where",
     sigmoid: "sigmoid",
     softplus: "softplus",
@@ -50,8 +53,12 @@ def tree(expression: Expr | float) -> Any:
         return expression.name
     if expression is sympy.S.NegativeInfinity:
         return ["log", 0]
-    if expression is sympy.S.true:
-        return 1
+    if expression is sympy.S.Infinity:
+        return ["mul", -1, ["log", 0]]
+    if expression is sympy.S.NaN:
+        return ["log", -1]
+    if expression in (sympy.S.true, sympy.S.false):
+        return int(bool(expression))
     if expression.is_number and expression.is_finite and expression.is_real:
         value = float(expression)
         return int(value) if value.is_integer() else value
