@@ -73,16 +73,20 @@ def test_environment_is_made_once_and_made_anew_when_broken(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert set_up() == 0
-    monkeypatch.setattr(
-        environment, "install", lambda requirements: pytest.fail("nothing had to be installed")
-    )
-    assert set_up() == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(environment, "install", lambda requirements: pytest.fail("nothing had to be installed"))
+        assert set_up() == 0
 
-    monkeypatch.undo()
-    monkeypatch.chdir(project)
-    environment.PYTHON.unlink()
+    moved = project.with_name("moved")
+    project.rename(moved)
+    monkeypatch.chdir(moved)
+    assert not environment.works()
     assert set_up() == 0
     assert environment.works()
+
+    for python in environment.PYTHON.parent.glob("python*"):
+        python.unlink()
+    assert not environment.works()
 
 
 def test_interrupted_installation_goes_on_where_it_stopped(

@@ -48,13 +48,14 @@ def installed() -> dict[str, str]:
 
 
 def works() -> bool:
-    """Whether the environment's Python runs, knows that it lives here, and can install packages."""
-    check = "import sys, pip; print(sys.prefix)"
+    """Whether the environment's programs run, and run in it: not so where Python or the folder has moved."""
     try:
-        answer = subprocess.run([PYTHON, "-c", check], capture_output=True, text=True, check=True)
+        answer = subprocess.run(
+            [VENV / "bin" / "pip", "--version"], capture_output=True, text=True, check=True
+        )
     except (OSError, subprocess.CalledProcessError):
         return False
-    return Path(answer.stdout.strip()) == VENV.resolve()
+    return str(VENV.resolve()) in answer.stdout
 
 
 def install(requirements: list[str]) -> None:

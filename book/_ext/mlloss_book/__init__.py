@@ -3,6 +3,7 @@
 - `katex`: formulas are typeset during the build.
 - `execution`: results of cells are reused only as long as the package is the same.
 - `exercises`: exercises, and solutions that open without JavaScript.
+- `questions`: self-check questions whose choices explain themselves.
 - `pages`: what a page loads, and its description; no page asks another host for anything.
 """
 
@@ -12,10 +13,10 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from . import execution, exercises, katex, pages
+from . import execution, exercises, katex, pages, questions
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    for part in (katex, execution, exercises, pages):
+    for part in (katex, execution, exercises, questions, pages):
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": False}

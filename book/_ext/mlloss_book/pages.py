@@ -7,6 +7,7 @@ figure carries its own; the live figures' script and style sheet go to the pages
 from __future__ import annotations
 
 import re
+import shutil
 import textwrap
 from html import escape
 from pathlib import Path
@@ -66,9 +67,18 @@ def prepare_page(
         context["metatags"] += f'<meta name="description" content="{escape(text)}" />'
 
 
+def drop_unused(app: Sphinx, exception: Exception | None) -> None:
+    """Leave out of the site what the theme brings and no page loads: more than half of it."""
+    static = Path(app.outdir) / "_static"
+    shutil.rmtree(static / "vendor", ignore_errors=True)
+    for source_map in static.rglob("*.map"):
+        source_map.unlink()
+
+
 def setup(app: Sphinx) -> None:
     app.add_css_file("book.css")
     app.add_js_file("book.js", loading_method="defer")
     app.connect("config-inited", add_static_files)
     app.connect("config-inited", prefer_html)
     app.connect("html-page-context", prepare_page, priority=900)
+    app.connect("build-finished", drop_unused)
