@@ -49,9 +49,7 @@ INF = math.inf
 BLOCK = 2**17  # scores in a block; with its temporaries it stays in the cache
 
 Masks = tuple[Tensor, Tensor]  # of the positives and of the negatives, bool
-Weigh = Callable[
-    [Tensor], tuple[Any, Any]
-]  # logits → what stands in their place on either side, or its slope
+Weigh = Callable[[Tensor], tuple[Any, Any]]  # logits → what is in their place on either side, or its slope
 
 
 # --- the core: two numbers a sample ------------------------------------------------------------------------
@@ -218,13 +216,13 @@ def _in_blocks(plain: Callable, fast: Callable, logits: Tensor, *others: Tensor)
 
 
 def _fast_two_sides(weigh: Weigh, logits: Tensor, targets: Tensor) -> Masks | None:
-    """One exponential serves both sides; it is taken below the row's top, or else below each side's."""
+    """One exponential serves both sides; it is taken below the row's top, or else below each side's own."""
     enough = torch.finfo(logits.dtype).tiny ** 0.625  # next to it, what underflows is less than an ulp
-    for tops in _row_top, _side_tops:
+    for tops in (_row_top, _side_tops) if weigh is _as_is else (_side_tops,):
         z, positives, negatives = _turned(weigh, logits, targets)
         empty_n, empty_p = negatives.sum(-1) == 0, positives.sum(-1) == 0
         top_n, top_p, shift = tops(z, positives, negatives)
-        powers = z.sub_(shift).exp_()
+        powers = _exp(z.sub_(shift))
         sum_n, sum_p = negatives.mul_(powers).sum(-1), positives.mul_(powers).sum(-1)
         exact_n = (sum_n > enough) | (empty_n & (sum_n == 0))
         exact_p = (sum_p > enough) | (empty_p & (sum_p == 0))
@@ -248,7 +246,7 @@ def _fast_two_sides_gradient(
         return None
     n, p = (x.masked_fill(x == -INF, 0.0)[..., None] for x in (n, p))
     slope_n, slope_p = slopes(logits)
-    shares = z.sub_(negatives * n).sub_(positives * p).exp_()
+    shares = _exp(z.sub_(negatives * n).sub_(positives * p))
     push, pull = negatives * (slope_n * grad_n[..., None]), positives * (slope_p * grad_p[..., None])
     return (shares * push.sub_(pull),)
 
@@ -260,6 +258,12 @@ def _turned(weigh: Weigh, logits: Tensor, targets: Tensor) -> tuple[Tensor, Tens
     same = z_n is z_p
     z = (negatives - positives).mul_(z_n) if same else (negatives * z_n).sub_(positives * z_p)
     return z, positives, negatives
+
+
+def _exp(z: Tensor) -> Tensor:
+    """exp in place; 0 where it would be next to underflow, which takes a processor 30 times as long."""
+    low = math.log(torch.finfo(z.dtype).tiny) + 8
+    return F.threshold(z.clamp_(min=low).exp_(), 2 * math.exp(low), 0.0, inplace=True)
 
 
 def _row_top(z: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -286,7 +290,7 @@ def _fast_focal(alpha: float | None, gamma: float, logits: Tensor, targets: Tens
     y = _hard(targets, logits.dtype)
     if y is None:
         return None
-    u = (1 - 2 * y).mul_(logits)
+    u = (y * -2).add_(1).mul_(logits)
     losses = (torch.sigmoid(u) ** gamma).mul_(_softplus(u)).mul_(_weight(alpha, y))
     return (losses,) if losses.sum().isfinite() else None
 
@@ -298,9 +302,9 @@ def _fast_focal_gradient(
     y = _hard(targets, logits.dtype)
     if y is None:
         return None
-    sign = 1 - 2 * y
+    sign = (y * -2).add_(1)
     wrong = torch.sigmoid(sign * logits)
-    slope = (wrong**gamma).mul_(wrong).mul_(_weight(alpha, y)).add_((gamma - gamma * wrong).mul_(loss))
+    slope = (wrong**gamma).mul_(wrong).mul_(_weight(alpha, y)).add_(wrong.sub_(1).mul_(loss), alpha=-gamma)
     return (slope.mul_(sign) * grad,) if slope.sum().isfinite() else None
 
 
@@ -477,7 +481,7 @@ def _reduce(losses: Tensor, used: Tensor, reduction: str) -> Tensor:
     if reduction == "sum":
         return losses.sum()
     if reduction == "mean":
-        return losses.sum() / used.sum().clamp(min=1)
+        return losses.sum() / used.count_nonzero().clamp(min=1)
     raise ValueError(f"reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
 
 
@@ -596,7 +600,7 @@ def _of_gap(focal: Callable, gap: Tensor, parameters: Tensor, *others: Tensor) -
 
 def _weight(alpha: float | None, y: Tensor) -> Tensor:
     """α_t = α y + (1 − α)(1 − y)."""
-    return torch.ones_like(y) if alpha is None else alpha * y + (1 - alpha) * (1 - y)
+    return torch.ones_like(y) if alpha is None else (1 - y).mul(1 - alpha).add(y, alpha=alpha)
 
 
 def _of_class(name: str, values: float | Tensor, logits: Tensor, labels: Tensor, ignore_index: int) -> Tensor:
