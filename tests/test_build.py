@@ -238,6 +238,9 @@ MISTAKES = {
     ":::{solution} other\n:::": "no exercise is labelled 'other'",
     ":::{solution-start} half\n:::": "no `solution-end`",
     "```{code-cell} python\n1 / 0\n```": "ZeroDivisionError",
+    ":::{question} A or B?\n- [ ] A — No.\n- [ ] B — No.\n:::": "question 1 has 0 right choices",
+    ":::{question} A or B?\n- [x] A — Yes.\n- [x] B — Yes.\n:::": "question 2 has 2 right choices",
+    ":::{question} A or B?\n- [x] A\n- [ ] B — No.\n:::": "question 3 has no dash",
 }
 
 
