@@ -14,6 +14,7 @@ from mlloss.figures.hard_form import (
     softplus_and_relu,
     temperature,
 )
+from mlloss.figures.one_sigmoid_per_label import balance_of_pulls, labels_on_and_off
 from mlloss.figures.playground import playground, tug_of_war
 from mlloss.figures.training import learning_curves
 from mlloss.figures.two_classes import sigmoid_slope_and_log, squared_error_and_cross_entropy
@@ -30,12 +31,16 @@ REGISTRY: dict[str, Callable[[], LiveFigure]] = {
         softplus_and_relu,
         cross_entropy_and_hinge,
         temperature,
+        labels_on_and_off,
+        balance_of_pulls,
     )
 }
 
 __all__ = [
     "REGISTRY",
+    "balance_of_pulls",
     "cross_entropy_and_hinge",
+    "labels_on_and_off",
     "learning_curves",
     "logsumexp_and_max",
     "playground",
