@@ -193,8 +193,33 @@ class _ClosedForm(torch.autograd.Function):
             x.expand(info.batch_size, *x.shape) if dim is None else x.movedim(dim, 0)
             for x, dim in zip(tensors, in_dims[1:], strict=True)
         )
-        outputs = _ClosedForm.apply(form, *batched)
+        outputs = _closed_form(form, *batched)
         return outputs, (0,) * len(outputs)
+
+
+class _ForwardMode(_ClosedForm):
+    """The same with forward-mode derivatives, which the compiler refuses to see."""
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple, outputs: tuple[Tensor, ...]) -> None:
+        _ClosedForm.setup_context(ctx, inputs, outputs)
+        ctx.save_for_forward(*inputs[1:], *outputs)
+
+    @staticmethod
+    def jvp(ctx: Any, _form: None, tangent: Tensor, _targets: None) -> tuple[Tensor, ...]:
+        logits, targets, *outputs = ctx.saved_tensors
+        tangents = []
+        for output in outputs:
+            incoming = (torch.ones_like(x) if x is output else torch.zeros_like(x) for x in outputs)
+            (gradient,) = ctx.form.gradient(logits, targets, *outputs, *incoming)
+            moved = gradient * tangent
+            tangents.append(moved if output.ndim == logits.ndim else moved.sum(-1))
+        return tuple(tangents)
+
+
+def _closed_form(form: _Form, logits: Tensor, targets: Tensor) -> tuple[Tensor, ...]:
+    function = _ClosedForm if torch.compiler.is_compiling() else _ForwardMode
+    return function.apply(form, logits, targets)
 
 
 def _in_blocks(plain: Callable, fast: Callable, logits: Tensor, *others: Tensor) -> tuple[Tensor, ...]:
@@ -334,7 +359,8 @@ def _log_sums(
         partial(_fast_two_sides, finite_weigh or weigh),
         partial(_fast_two_sides_gradient, finite_weigh or weigh, finite_slopes or slopes),
     )
-    return _ClosedForm.apply(form, logits, targets)
+    n, p = _closed_form(form, logits, targets)
+    return n, p
 
 
 # --- checks, and the two ways to say which classes are positive --------------------------------------------
@@ -529,7 +555,7 @@ def sigmoid_focal_loss(
         partial(_fast_focal, alpha, gamma),
         partial(_fast_focal_gradient, alpha, gamma),
     )
-    (losses,) = _ClosedForm.apply(form, logits, targets)
+    (losses,) = _closed_form(form, logits, targets)
     return _reduce(losses, used, reduction)
 
 
@@ -566,11 +592,11 @@ def softmax_focal_loss(
     labels, used = _check_labels(logits, labels, ignore_index)
     sides = partial(_label_sides, torch.logsumexp, ignore_index)
     form = _Form(sides, partial(_label_sides_gradient, ignore_index), _never, _fast_label_sides_gradient)
-    gap = _gap(*_ClosedForm.apply(form, logits, labels))
+    gap = _gap(*_closed_form(form, logits, labels))
     weight = _of_class("alpha", 1.0 if alpha is None else alpha, logits, labels, ignore_index)
     exponent = _of_class("gamma", gamma, logits, labels, ignore_index)
     form = _Form(partial(_of_gap, _focal), partial(_of_gap, _focal_gradient))
-    (losses,) = _ClosedForm.apply(form, gap, torch.stack([weight, exponent], -1))
+    (losses,) = _closed_form(form, gap, torch.stack([weight, exponent], -1))
     return _reduce(losses, used, reduction)
 
 

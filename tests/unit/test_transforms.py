@@ -13,6 +13,9 @@ import mlloss
 from mlloss import functional
 from tests.unit.table import CASES, DEVICES, LOSSES, SMOOTH, each, pairs
 
+# The compiler and forward-mode derivatives use what PyTorch itself has deprecated.
+torch_is_old_fashioned = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
 WORDS = ["PNNP", "NPNN", "iiii", "NNNN", "PPPP", "iPNN"]
 
 
@@ -94,6 +97,7 @@ def test_vmap_grad_and_jacobian(loss):
     torch.testing.assert_close(batched[0], jacobian)
 
 
+@torch_is_old_fashioned
 @each(SMOOTH)
 def test_hessian_vector_product(loss):
     scores, words = batch(loss)
@@ -102,6 +106,24 @@ def test_hessian_vector_product(loss):
     (product,) = torch.autograd.grad(slope, scores, direction)
     hessian = torch.func.jacrev(torch.func.jacrev(lambda s: loss(s, words).sum()))(scores.detach())
     torch.testing.assert_close(product, torch.tensordot(hessian, direction, 2))
+    forward_over_reverse = torch.func.hessian(lambda s: loss(s, words).sum())(scores.detach())
+    torch.testing.assert_close(forward_over_reverse, hessian)
+
+
+@torch_is_old_fashioned
+@each(LOSSES)
+def test_forward_mode(loss):
+    scores, words = batch(loss)
+    direction = torch.linspace(-1, 1, scores.numel(), dtype=torch.float64).view_as(scores)
+    _, gradient = value_and_gradient(loss, scores, words)
+    value, moved = torch.func.jvp(lambda s: loss(s, words), (scores.detach(),), (direction,))
+    assert value.equal(loss(scores, words))
+    torch.testing.assert_close(moved, (gradient * direction).sum(-1))
+    s = scores.detach().flatten()[0]
+    if loss.kind == "elements":  # of a single number too
+        slope = torch.func.grad(lambda z: mlloss.sigmoid_focal_loss(z, torch.tensor(1)))(s)
+        _, moved = torch.func.jvp(lambda z: mlloss.sigmoid_focal_loss(z, torch.tensor(1)), (s,), (s,))
+        torch.testing.assert_close(moved, slope * s)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
@@ -220,11 +242,7 @@ def test_threads_and_repetition_give_the_same_bits(loss):
         assert all(x.equal(y) for x, y in zip(result, expected, strict=True))
 
 
-# The compiler uses what PyTorch has deprecated.
-dynamo = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
-
-@dynamo
+@torch_is_old_fashioned
 @each(LOSSES)
 def test_compiled_whole(loss):
     """As one graph, forward and backward, at the extremes, with the numbers of samples and classes open."""
@@ -243,7 +261,7 @@ def test_compiled_whole(loss):
             torch.testing.assert_close((losses, gradient), value_and_gradient(loss, s, [word] * copies))
 
 
-@dynamo
+@torch_is_old_fashioned
 @pytest.mark.parametrize(
     "call",
     [mlloss.sigmoid_focal_loss, mlloss.thresholded_loss, mlloss.circle_loss],
@@ -260,7 +278,7 @@ def test_compiled_by_inductor(call):
     torch.testing.assert_close(compiled(scores, targets), call(scores, targets))
 
 
-@dynamo
+@torch_is_old_fashioned
 def test_out_of_range_labels_are_an_error_when_compiled():
     torch._dynamo.reset()
     compiled = torch.compile(mlloss.softmax_focal_loss, fullgraph=True, backend="aot_eager")
