@@ -50,7 +50,7 @@ def assert_equal_stably(naive: Expr, right: Expr, s: tuple[Symbol, ...]) -> None
 
 @check("sigmoids-sum")
 def sigmoids_sum() -> None:
-    """Negatives and positives together are Σ BCE(σ(s), y) over all classes: 1 to 3 classes, every label set."""
+    """Negatives and positives together are Σ BCE(σ(s), y) over all of 1 to 3 classes, for every label set."""
     for s, y in samples(1, 2, 3):
         assert_equal(eq1((s, y)), sum(bce(sigmoid(si), yi) for si, yi in zip(s, y, strict=True)))
         assert_equal_stably(eq1((s, y)), stable((s, y)), s)
@@ -118,7 +118,7 @@ def sigmoids_gradient() -> None:
 
 @check("sigmoids-batch", NUMERIC)
 def sigmoids_batch() -> None:
-    """The mean over all m·C terms is the mean over samples of the means over classes, for m and C of 1 to 3."""
+    """The mean over all m·C terms is the samples' mean of their means over classes, m and C of 1 to 3."""
     for m, count in product((1, 2, 3), repeat=2):
         s = logits(m * count)
         rows = [s[i * count : (i + 1) * count] for i in range(m)]
