@@ -51,12 +51,16 @@ class Visit:
         self.requests: list[str] = []
         page.on("console", self.note_console)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("requestfailed", lambda request: self.errors.append(f"not loaded: {request.url}"))
+        page.on("requestfailed", self.note_failure)
         page.on("request", self.note_request)
 
     def note_console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             self.errors.append(message.text)
+
+    def note_failure(self, request: Request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # which is what the browser does when it leaves a page
+            self.errors.append(f"not loaded: {request.url}")
 
     def note_request(self, request: Request) -> None:
         self.requests.append(request.url)

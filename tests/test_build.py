@@ -160,6 +160,20 @@ def test_formulas_are_typeset_and_mistakes_reported() -> None:
     assert r"Undefined control sequence: \frak" in katex.typeset(r"\frakk", display=False)["error"]
 
 
+@pytest.mark.parametrize(
+    ("latex", "words"),
+    [
+        (r"\sigma(-z)", "σ(−z)"),
+        (r"\frac{1}{1 + e^{-s}}", "(1)/(1+e^(−s))"),
+        (r"\sum_{i=1}^n s_i", "∑_(i=1)^(n)s_(i)"),
+        (r"\log\operatorname{softplus}(-z)", "log\u2061softplus\u2061(−z)"),
+    ],
+)
+def test_formulas_in_links_have_a_name(latex: str, words: str) -> None:
+    formula = katex.with_name(katex.typeset(latex, display=False)["html"])
+    assert f'<math aria-label="{words}" xmlns' in formula
+
+
 def test_style_sheet_and_script_are_of_one_release() -> None:
     sheet = (ROOT / "book" / "_static" / "katex" / "katex.min.css").read_text()
     release = re.search(r'\.katex-version::?after\{content:"([\d.]+)"', sheet)

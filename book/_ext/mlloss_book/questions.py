@@ -37,6 +37,8 @@ class choice(nodes.Element):
 class choice_text(nodes.TextElement):
     """What a reader chooses."""
 
+    named_by_contents = True
+
 
 class Mistake(Exception):
     """What the author of a question has to mend."""
