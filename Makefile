@@ -31,7 +31,7 @@ serve: book
 	@$(BIN)/python tools/serve.py _build/html
 
 test:
-	$(SETUP) requirements-test.txt
+	$(SETUP) requirements-lab.txt requirements-test.txt
 	@$(BIN)/python tools/browser.py
 	@$(BIN)/python tools/build.py
 	@$(BIN)/python -m pytest
