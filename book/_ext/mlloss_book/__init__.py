@@ -4,6 +4,7 @@
 - `execution`: results of cells are reused only as long as the package is the same.
 - `exercises`: exercises, and solutions that open without JavaScript.
 - `questions`: self-check questions whose choices explain themselves.
+- `claims` and `equations`: the pages that list what has been checked.
 - `pages`: what a page loads, and its description; no page asks another host for anything.
 """
 
@@ -13,10 +14,10 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from . import execution, exercises, katex, pages, questions
+from . import claims, equations, execution, exercises, katex, pages, questions
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    for part in (katex, execution, exercises, questions, pages):
+    for part in (katex, execution, exercises, questions, claims, equations, pages):
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": False}
