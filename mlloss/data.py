@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import torch
 from torch import Tensor
 
@@ -23,3 +25,47 @@ def two_blobs(
     inputs = torch.randn(samples, 2, generator=generator, dtype=dtype)
     inputs[:, 0] += distance * (targets - 0.5)
     return inputs, targets
+
+
+def digit_collages(
+    samples: int = 200,
+    *,
+    digits: int = 6,
+    empty: float = 0.5,
+    images: slice = slice(None),
+    seed: int = 0,
+    dtype: torch.dtype = torch.float64,
+) -> tuple[Tensor, Tensor]:
+    """Which digits appear? Collages of two by two fields, each empty or with a handwritten digit.
+
+    A field is empty with probability `empty`; otherwise one of scikit-learn's 8×8 images of the digits
+    0, …, `digits` − 1 is drawn for it, all with equal chances. `images` says which of the 1797 images may be
+    drawn, so that `slice(0, None, 2)` and `slice(1, None, 2)` give collages that share no image.
+
+    Returns inputs `[samples, 16, 16]` between 0 and 1, and targets `[samples, digits]` of 0 and 1 (floating
+    point). A larger number of samples begins with the same ones.
+
+    >>> x, y = digit_collages(3)
+    >>> x.shape, y.sum(-1)
+    (torch.Size([3, 16, 16]), tensor([2., 1., 1.], dtype=torch.float64))
+    """
+    pictures, labels = _digits()
+    pictures, labels = pictures[images], labels[images]
+    pictures, labels = pictures[labels < digits].to(dtype), labels[labels < digits]
+    generator = torch.Generator().manual_seed(seed)
+    chance = torch.rand(samples, 4, 2, generator=generator, dtype=torch.float64)
+    filled = chance[..., 0] >= empty
+    drawn = (chance[..., 1] * len(labels)).long()
+    fields = pictures[drawn] * filled[..., None, None]
+    inputs = fields.unflatten(1, (2, 2)).transpose(2, 3).reshape(samples, 16, 16)
+    appears = torch.nn.functional.one_hot(labels[drawn], digits).bool() & filled[..., None]
+    return inputs, appears.any(1).to(dtype)
+
+
+@cache
+def _digits() -> tuple[Tensor, Tensor]:
+    """scikit-learn's digits: images `[1797, 8, 8]` between 0 and 1, and labels."""
+    from sklearn.datasets import load_digits  # type: ignore[import-untyped]  # loaded only where it is needed
+
+    bunch = load_digits()
+    return torch.tensor(bunch.images / 16), torch.tensor(bunch.target)

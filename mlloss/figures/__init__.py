@@ -14,6 +14,13 @@ from mlloss.figures.hard_form import (
     softplus_and_relu,
     temperature,
 )
+from mlloss.figures.label_sets import (
+    measures_over_thresholds,
+    reliability,
+    threshold_and_measures,
+    tuned_thresholds,
+    which_set_to_predict,
+)
 from mlloss.figures.one_sigmoid_per_label import balance_of_pulls, labels_on_and_off
 from mlloss.figures.playground import playground, tug_of_war
 from mlloss.figures.training import learning_curves
@@ -33,6 +40,8 @@ REGISTRY: dict[str, Callable[[], LiveFigure]] = {
         temperature,
         labels_on_and_off,
         balance_of_pulls,
+        threshold_and_measures,
+        which_set_to_predict,
     )
 }
 
@@ -43,10 +52,15 @@ __all__ = [
     "labels_on_and_off",
     "learning_curves",
     "logsumexp_and_max",
+    "measures_over_thresholds",
     "playground",
+    "reliability",
     "sigmoid_slope_and_log",
     "softplus_and_relu",
     "squared_error_and_cross_entropy",
     "temperature",
+    "threshold_and_measures",
     "tug_of_war",
+    "tuned_thresholds",
+    "which_set_to_predict",
 ]

@@ -5,7 +5,16 @@
 >>> CHECKS["softplus-bound"].run()
 """
 
-from mlloss.identities import cross_entropy, hard_form, one_sigmoid_per_label, sigmoid
+from mlloss.identities import cross_entropy, hard_form, label_sets, one_sigmoid_per_label, sigmoid
 from mlloss.identities.registry import CHECKS, Check, check
 
-__all__ = ["CHECKS", "Check", "check", "cross_entropy", "hard_form", "one_sigmoid_per_label", "sigmoid"]
+__all__ = [
+    "CHECKS",
+    "Check",
+    "check",
+    "cross_entropy",
+    "hard_form",
+    "label_sets",
+    "one_sigmoid_per_label",
+    "sigmoid",
+]
