@@ -159,6 +159,9 @@ def test_top_k():
     assert mlloss.top_k(scores, 4).all()
     for k in range(5):
         assert mlloss.top_k(scores, k).sum(-1).tolist() == [k, k]
+    many = scores.expand(3, 2, 4)
+    assert mlloss.top_k(many, 2).equal(mlloss.top_k(scores, 2).expand(3, 2, 4))
+    assert mlloss.top_k(scores[0], 2).equal(mlloss.top_k(scores, 2)[0])
     for wrong in -1, 5:
         with pytest.raises(ValueError, match=rf"k must be in 0\.\.4, the number of classes, got {wrong}"):
             mlloss.top_k(scores, wrong)
