@@ -63,7 +63,7 @@ class Equations(SphinxDirective):
             assert file
             self.env.note_dependency(file)
             source = Path(file).relative_to(Path(file).parents[2])
-            origin = f"{check.how}: {source}, line {line}"
+            origin = f"{check.how}: {source}, line\N{NO-BREAK SPACE}{line}"
             definition += nodes.paragraph("", check.statement)
             definition += nodes.paragraph("", origin, classes=["place"])
         else:
