@@ -47,6 +47,7 @@ lint:
 bench:
 	$(SETUP)
 	@$(BIN)/python benchmarks/losses.py
+	@$(BIN)/python benchmarks/figures.py
 
 clean:
 	rm -rf _build

@@ -364,7 +364,7 @@ def _accepted(word: str, s: Tensor, y: Tensor, threshold: Tensor) -> Tensor:
     if word == "softmax cross-entropy":
         return s >= s[y != IGNORED].max() if (y != IGNORED).any() else torch.ones_like(s, dtype=torch.bool)
     cuts = {"one sigmoid per label": 0.0, "sigmoid focal loss": 0.0, "thresholded loss": float(threshold)}
-    return mlloss.predict(s, cuts.get(word, torch.inf))
+    return mlloss.predict(s, cuts[word]) if word in cuts else torch.zeros_like(s, dtype=torch.bool)
 
 
 STATES = {"positive": POSITIVE, "negative": NEGATIVE, "ignored": IGNORED}

@@ -152,7 +152,8 @@ class LiveFigure(anywidget.AnyWidget):
         for artist in self.artists:
             if artist.kind == "point" and not np.isfinite(values[artist.name]).all():
                 svg = svg.replace(f'id="{prefix}-{artist.name}"', f'id="{prefix}-{artist.name}" hidden=""')
-        svg = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(self.description)}" ', 1)
+        role = "group" if any(getattr(artist, "drag", None) for artist in self.artists) else "img"
+        svg = svg.replace("<svg ", f'<svg role="{role}" aria-label="{escape(self.description)}" ', 1)
         data = json.dumps(self._spec(prefix, transforms), ensure_ascii=False).replace("</", r"<\/")
         return (
             f'<live-figure name="{self.name}"><figure>'

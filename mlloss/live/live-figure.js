@@ -167,9 +167,8 @@
       compute: each(numbers, scope),
       show([x, y]) {
         home.toggleAttribute("hidden", !finite(x, y)); // hidden, it is no handle either
-        if (!finite(x, y)) return;
-        use.setAttribute("x", near(place(axes.x, x)).toFixed(2));
-        use.setAttribute("y", near(place(axes.y, y)).toFixed(2));
+        use.setAttribute("x", finite(x) ? near(place(axes.x, x)).toFixed(2) : 0);
+        use.setAttribute("y", finite(y) ? near(place(axes.y, y)).toFixed(2) : 0);
       },
     };
   }
@@ -334,8 +333,7 @@
     #watch = null;
 
     connectedCallback() {
-      if (this.#spec) return; // moved within the page
-      this.#spec = JSON.parse(this.querySelector('script[type="application/json"]').textContent);
+      if (this.#watch) return; // moved within the page
       // A figure that nobody has come near yet costs nothing.
       this.#watch = new IntersectionObserver(
         (entries) => {
@@ -355,7 +353,8 @@
 
     /** Makes the figure alive: trees become functions, controls get their listeners. */
     #wake() {
-      if (this.#controls.size) return;
+      if (this.#spec) return;
+      this.#spec = JSON.parse(this.querySelector('script[type="application/json"]').textContent);
       const { controls, definitions, artists, descent } = this.#spec;
       for (const control of controls) {
         const input = this.querySelector(`form [name="${control.name}"]`);

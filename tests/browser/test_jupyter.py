@@ -1,0 +1,143 @@
+"""A chapter in a real JupyterLab with a real kernel: figures and Python follow one another."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import serve
+from jupyter_client.blocking.client import BlockingKernelClient
+from playwright.sync_api import Browser, Page
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 180  # seconds: two slow cores start a server, a browser and a kernel
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The address of a JupyterLab on a folder with one chapter, and its runtime folder."""
+    folder = tmp_path_factory.mktemp("lab")
+    shutil.copy(ROOT / "book" / "hard-form.md", folder)
+    with serve.server(folder, port=0) as free:
+        port = free.server_port
+    options = [f"--port={port}", "--ip=127.0.0.1", "--no-browser", "--allow-root", "--expose-app-in-browser"]
+    options += ["--IdentityProvider.token=", f"--ServerApp.root_dir={folder}"]
+    environment = os.environ | {"JUPYTER_RUNTIME_DIR": str(folder / "runtime"), "HOME": str(folder)}
+    with (folder / "log").open("w") as log:
+        server = subprocess.Popen(
+            [sys.executable, str(ROOT / "tools" / "lab.py"), *options],
+            env=environment,
+            cwd=folder,
+            stdout=log,
+            stderr=log,
+        )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        wait_for(address + "/api", server)
+        yield address, folder / "runtime"
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
+    for _ in range(PATIENCE):
+        assert server.poll() is None, "JupyterLab ended by itself"
+        try:
+            urllib.request.urlopen(address, timeout=5).close()
+        except OSError:
+            time.sleep(1)
+        else:
+            return
+    raise AssertionError("JupyterLab does not answer")
+
+
+@pytest.fixture(scope="module")
+def chapter(lab: tuple[str, Path], chromium: Browser) -> Iterator[Page]:
+    """The chapter, opened as a notebook, all of its cells run."""
+    page = chromium.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(PATIENCE * 1000)
+    page.goto(f"{lab[0]}/lab/tree/hard-form.md")
+    page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
+    page.wait_for_function("window.jupyterapp?.shell.currentWidget?.context?.sessionContext?.session?.kernel")
+    page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    page.locator('live-figure[name="temperature"]').wait_for()
+    page.wait_for_function(
+        "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'"
+    )
+    yield page
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def kernel(lab: tuple[str, Path], chapter: Page) -> Iterator[Any]:
+    """Evaluates an expression in the chapter's kernel: `kernel("1 + 1", setup="…")`."""
+    (file,) = lab[1].glob("kernel-*.json")
+    client = BlockingKernelClient(connection_file=str(file))
+    client.load_connection_file()
+    client.start_channels()
+    client.wait_for_ready(timeout=PATIENCE)
+
+    def evaluate(expression: str, setup: str = "") -> Any:
+        reply = client.execute_interactive(
+            setup, silent=True, user_expressions={"it": f"json.dumps({expression})"}, timeout=PATIENCE
+        )
+        result = reply["content"]["user_expressions"]["it"]
+        assert result["status"] == "ok", result
+        return json.loads(result["data"]["text/plain"].strip("'"))
+
+    evaluate("0", "import json, mlloss.live")
+    evaluate("0", "shown = {f.name: f for f in Out.values() if isinstance(f, mlloss.live.LiveFigure)}")
+    evaluate("0", "figure = shown['logsumexp-and-max']")
+    yield evaluate
+    client.stop_channels()
+
+
+def test_all_cells_run_without_error(chapter: Page, kernel: Any) -> None:
+    assert kernel("sorted(shown)")
+    assert (
+        chapter.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.error']").count() == 0
+    )
+    assert (
+        chapter.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
+    )
+
+
+def test_a_slider_moved_in_the_browser_is_known_to_python(chapter: Page, kernel: Any) -> None:
+    kernel("0", "seen = []; figure.observe(lambda change: seen.append(change.new['s1']), 'params')")
+    chapter.locator('live-figure[name="logsumexp-and-max"] input[name="s1"]').fill("2.5")
+    deadline = time.monotonic() + PATIENCE
+    while kernel("seen[-1:]") != [2.5] and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert kernel("figure.params['s1']") == 2.5
+    shown = chapter.locator('live-figure[name="logsumexp-and-max"]').evaluate(
+        "figure => figure.values.soft_value"
+    )
+    assert kernel("figure.values()['soft_value']") == pytest.approx(shown, rel=1e-9)
+
+
+def test_a_value_set_in_python_moves_the_figure(chapter: Page, kernel: Any) -> None:
+    kernel("0", "figure.params = {'s1': -3, 's2': 1}")
+    chapter.wait_for_function(
+        """() => document.querySelector('live-figure[name="logsumexp-and-max"]').params.s1 === -3"""
+    )
+    slider = chapter.locator('live-figure[name="logsumexp-and-max"] input[name="s2"]')
+    assert slider.input_value() == "1"
+
+
+def test_it_composes_with_other_widgets(chapter: Page, kernel: Any) -> None:
+    kernel("0", "import ipywidgets; box = ipywidgets.VBox([figure, ipywidgets.FloatSlider(min=-6, max=6)])")
+    kernel("0", "box.children[1].observe(lambda c: figure.set_trait('params', {'s3': c.new}), 'value')")
+    kernel("0", "box.children[1].value = 4.5")
+    chapter.wait_for_function(
+        """() => document.querySelector('live-figure[name="logsumexp-and-max"]').params.s3 === 4.5"""
+    )
