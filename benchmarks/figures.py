@@ -1,9 +1,9 @@
 """How quickly a figure follows its slider: in the page, against ipywidgets and matplotlib over a kernel.
 
-Prints the ratio of two medians that were measured in one run on one machine: from the slider's event to the changed
-picture in the page's script, and from asking a local kernel to redraw the same curves with matplotlib, as
-`ipywidgets.interact` does, to its answer with the picture. Needs the tests' packages (a browser); without them it
-says so.
+Prints the ratio of two medians that were measured in one run on one machine: from the slider's event to the
+changed picture in the page's script, and from asking a local kernel to redraw the same curves with
+matplotlib, as `ipywidgets.interact` does, to its answer with the picture. Needs the tests' packages (a
+browser); without them it says so.
 """
 
 from __future__ import annotations
@@ -49,10 +49,11 @@ def page_times() -> list[float]:
     from mlloss.figures import logsumexp_and_max
     from mlloss.live.figure import SCRIPT
 
+    program, html = browser.find(), logsumexp_and_max().html
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser.find(), args=browser.FLAGS)
+        chromium = playwright.chromium.launch(executable_path=program, args=browser.FLAGS)
         page = chromium.new_page()
-        page.set_content(logsumexp_and_max().html)
+        page.set_content(html)
         page.add_script_tag(content=SCRIPT)
         figure = page.locator("live-figure")
         figure.evaluate(FOLLOW, ROUNDS)
