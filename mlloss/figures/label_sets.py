@@ -351,7 +351,7 @@ def reliability(
         ):
             axes.plot(predicted, observed, color=colour(shade), linestyle=dash, marker=marker, label=name)
         axes.set(xlabel="mean of σ(score)", ylabel="share of positives", xlim=(0, 1), ylim=(0, 1))
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=1)
     return picture
 
 
