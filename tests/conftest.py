@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ import browser as tools_browser
 import pytest
 import serve
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is loaded; see tools/build.py
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "_build" / "html"

@@ -14,11 +14,15 @@ COMMAND = ["jupyter-book", "build", ".", "--warningiserror", "--nitpick", "--kee
 
 
 def kernel_environment() -> dict[str, str]:
-    """Cells run with IPython's defaults, not with the user's settings; the kernel reports errors only."""
+    """Cells run with IPython's defaults, not with the user's settings; the kernel reports errors only.
+
+    One thread, unless the user has asked for more: the chapters' tensors are tiny, and threads that wait for one
+    another made a page take fifty times as long on a busy machine.
+    """
     profile = IPYTHON / "profile_default"
     profile.mkdir(parents=True, exist_ok=True)
     (profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 'ERROR'\n")
-    return {**os.environ, "IPYTHONDIR": str(IPYTHON.resolve())}
+    return {"OMP_NUM_THREADS": "1", **os.environ, "IPYTHONDIR": str(IPYTHON.resolve())}
 
 
 def main() -> int:
