@@ -16,8 +16,8 @@ COMMAND = ["jupyter-book", "build", ".", "--warningiserror", "--nitpick", "--kee
 def kernel_environment() -> dict[str, str]:
     """Cells run with IPython's defaults, not with the user's settings; the kernel reports errors only.
 
-    One thread, unless the user has asked for more: the chapters' tensors are tiny, and threads that wait for one
-    another made a page take fifty times as long on a busy machine.
+    One thread, unless the user has asked for more: the chapters' tensors are tiny, and threads that wait for
+    one another made a page take fifty times as long on a busy machine.
     """
     profile = IPYTHON / "profile_default"
     profile.mkdir(parents=True, exist_ok=True)
