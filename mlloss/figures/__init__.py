@@ -14,6 +14,7 @@ from mlloss.figures.hard_form import (
     softplus_and_relu,
     temperature,
 )
+from mlloss.figures.imbalance import best_answer, focal_loss, share_of_easy_examples
 from mlloss.figures.label_sets import (
     measures_over_thresholds,
     reliability,
@@ -34,6 +35,9 @@ REGISTRY: dict[str, Callable[[], LiveFigure]] = {
         playground,
         sigmoid_slope_and_log,
         squared_error_and_cross_entropy,
+        share_of_easy_examples,
+        best_answer,
+        focal_loss,
         logsumexp_and_max,
         softplus_and_relu,
         cross_entropy_and_hinge,
@@ -48,13 +52,16 @@ REGISTRY: dict[str, Callable[[], LiveFigure]] = {
 __all__ = [
     "REGISTRY",
     "balance_of_pulls",
+    "best_answer",
     "cross_entropy_and_hinge",
+    "focal_loss",
     "labels_on_and_off",
     "learning_curves",
     "logsumexp_and_max",
     "measures_over_thresholds",
     "playground",
     "reliability",
+    "share_of_easy_examples",
     "sigmoid_slope_and_log",
     "softplus_and_relu",
     "squared_error_and_cross_entropy",

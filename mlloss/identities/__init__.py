@@ -5,7 +5,14 @@
 >>> CHECKS["softplus-bound"].run()
 """
 
-from mlloss.identities import cross_entropy, hard_form, label_sets, one_sigmoid_per_label, sigmoid
+from mlloss.identities import (
+    cross_entropy,
+    hard_form,
+    imbalance,
+    label_sets,
+    one_sigmoid_per_label,
+    sigmoid,
+)
 from mlloss.identities.registry import CHECKS, Check, check
 
 __all__ = [
@@ -14,6 +21,7 @@ __all__ = [
     "check",
     "cross_entropy",
     "hard_form",
+    "imbalance",
     "label_sets",
     "one_sigmoid_per_label",
     "sigmoid",
