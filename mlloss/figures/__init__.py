@@ -24,6 +24,7 @@ from mlloss.figures.label_sets import (
 )
 from mlloss.figures.one_sigmoid_per_label import balance_of_pulls, labels_on_and_off
 from mlloss.figures.playground import playground, tug_of_war
+from mlloss.figures.softmax_many_ones import many_ones
 from mlloss.figures.training import learning_curves
 from mlloss.figures.two_classes import sigmoid_slope_and_log, squared_error_and_cross_entropy
 from mlloss.live import LiveFigure
@@ -44,6 +45,7 @@ REGISTRY: dict[str, Callable[[], LiveFigure]] = {
         temperature,
         labels_on_and_off,
         balance_of_pulls,
+        many_ones,
         threshold_and_measures,
         which_set_to_predict,
     )
@@ -58,6 +60,7 @@ __all__ = [
     "labels_on_and_off",
     "learning_curves",
     "logsumexp_and_max",
+    "many_ones",
     "measures_over_thresholds",
     "playground",
     "reliability",

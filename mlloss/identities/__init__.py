@@ -12,6 +12,7 @@ from mlloss.identities import (
     label_sets,
     one_sigmoid_per_label,
     sigmoid,
+    softmax_many_ones,
 )
 from mlloss.identities.registry import CHECKS, Check, check
 
@@ -25,4 +26,5 @@ __all__ = [
     "label_sets",
     "one_sigmoid_per_label",
     "sigmoid",
+    "softmax_many_ones",
 ]
