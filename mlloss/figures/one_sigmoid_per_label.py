@@ -33,7 +33,7 @@ def labels_on_and_off() -> LiveFigure:
             "off": list((1 - y) * p),
             "loss_on": list(y * losses),
             "loss_off": list((1 - y) * losses),
-            "sum": F.multilabel_soft_margin_loss(s, y) * len(LABELS),
+            "total": F.multilabel_soft_margin_loss(s, y) * len(LABELS),
             "mean": F.binary_cross_entropy_with_logits(s, y),
             "set_probability": torch.where(y == 1, p, torch.sigmoid(-s)).prod(),
         }
@@ -87,7 +87,7 @@ def labels_on_and_off() -> LiveFigure:
             *(artist for i in range(4) for artist in artists_of(i)),
             bars("loss_", "on"),
             bars("loss_", "off"),
-            Number("sum", total, "sum over the labels", colour="cross-entropy"),
+            Number("total", total, "sum over the labels", colour="cross-entropy"),
             Number("mean", total / 4, "mean over the labels", colour="cross-entropy"),
             Number("set_probability", exp(-total), "probability of exactly this set", digits=4),
         ],
@@ -98,7 +98,9 @@ def labels_on_and_off() -> LiveFigure:
             "scores = torch.tensor([{s1}, {s2}, {s3}, {s4}], dtype=torch.float64)\n"
             "targets = torch.tensor([{y1}, {y2}, {y3}, {y4}], dtype=torch.float64)\n"
             'losses = F.binary_cross_entropy_with_logits(scores, targets, reduction="none")\n'
-            "print(losses.sum(), losses.mean(), (-losses.sum()).exp())"
+            "total, mean = losses.sum(), losses.mean()\n"
+            "set_probability = (-total).exp()\n"
+            "print(total, mean, set_probability)"
         ),
         presets={
             "article, first row": {name: values[0] for name, values in article.items()},
@@ -179,10 +181,11 @@ def balance_of_pulls() -> LiveFigure:
         code=(
             "import torch\n"
             "import torch.nn.functional as F\n\n"
-            "scores = torch.full(({C},), {s}, dtype=torch.float64, requires_grad=True)\n"
-            "targets = (torch.arange({C}) < {k}).double()\n"
-            "loss = F.binary_cross_entropy_with_logits(scores, targets)\n"
-            "(gradient,) = torch.autograd.grad(loss, scores)\n"
-            "print(loss, gradient[targets == 1].sum(), gradient[targets == 0].sum())"
+            "share = torch.tensor({k} / {C}, dtype=torch.float64)\n"
+            "score = torch.tensor({s}, dtype=torch.float64, requires_grad=True)\n"
+            "loss = F.binary_cross_entropy_with_logits(score, share)  # the mean over the labels\n"
+            "(gradient,) = torch.autograd.grad(loss, score)\n"
+            "probability, rest = torch.sigmoid(score), torch.logit(share)\n"
+            "print(loss, gradient, probability - share, rest)"
         ),
     )

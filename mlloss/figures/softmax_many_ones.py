@@ -127,9 +127,10 @@ def many_ones() -> LiveFigure:
             "import mlloss\n\n"
             "scores = torch.tensor([{s1}, {s2}, {s3}, {s4}], dtype=torch.float64)\n"
             "targets = torch.tensor([{y1}, {y2}, {y3}, {y4}])\n"
-            "for normalize in (False, True):\n"
-            "    print(mlloss.multilabel_softmax_cross_entropy(\n"
-            "        scores, targets, normalize=normalize))"
+            "loss_of = mlloss.multilabel_softmax_cross_entropy\n"
+            "loss = loss_of(scores, targets, normalize=False)\n"
+            "shared_loss = loss_of(scores, targets)  # the target divided by k\n"
+            "print(loss, shared_loss)"
         ),
         presets={
             "all scores 3 higher": {name: value + 3 * (name[0] == "s") for name, value in start.items()},
