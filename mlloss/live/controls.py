@@ -59,7 +59,7 @@ class Slider:
         return {"name": self.name, "value": self.value, **limits, "digits": self.digits, "unit": self.unit}
 
     def html(self) -> str:
-        shown = format_number(self.value, self.digits) + (self.unit and f" {self.unit}")
+        shown = format_number(round(self.value, self.digits), self.digits) + (self.unit and f" {self.unit}")
         return (
             f"<label><span>{escape(self.label)}</span>"
             f'<input type="range" name="{self.name}" min="{self.start}" max="{self.stop}" '

@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsFloat
 
 import anywidget
 import numpy as np
@@ -130,12 +131,14 @@ class LiveFigure(anywidget.AnyWidget):
 
     def _checked(self, params: Mapping[str, float]) -> dict[str, float]:
         controls = {control.name: control for control in self.controls}
+        checked = {}
         for name, value in params.items():
             if name not in controls:
                 known = ", ".join(controls)
                 raise ValueError(f"figure {self.name!r} has no control {name!r}; its controls are {known}")
-            controls[name].check(value)
-        return {name: float(value) for name, value in params.items()}
+            checked[name] = _number(name, value)
+            controls[name].check(checked[name])
+        return checked
 
     def _check_names(self) -> None:
         symbols = [*(control.symbol for control in self.controls), *self.definitions]
@@ -217,6 +220,14 @@ class LiveFigure(anywidget.AnyWidget):
         bundle = super()._repr_mimebundle_(**kwargs)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
         return {**data, "text/html": self.html, "text/plain": f"<LiveFigure {self.name}>"}, metadata
+
+
+def _number(name: str, value: Any) -> float:
+    """`value` as a float; text and whatever else is no single number is a ValueError."""
+    with suppress(TypeError, ValueError):
+        if isinstance(value, SupportsFloat):
+            return float(value)
+    raise ValueError(f"{name} = {value!r} is not a number")
 
 
 def _number_html(number: Number, value: float, prefix: str) -> str:

@@ -81,6 +81,9 @@
     return value.toFixed(digits).replace("-", "−");
   }
 
+  /** A slider's value with the decimals of its steps, also where a descent has moved it between them. */
+  const onStep = (value, digits) => formatNumber(Number(value.toFixed(digits)), digits);
+
   const place = ([scale, offset], value) => scale * value + offset;
   const pair = (x, y) => `${x.toFixed(2)} ${y.toFixed(2)}`;
   const finite = (...numbers) => numbers.every(Number.isFinite);
@@ -161,14 +164,24 @@
     };
   }
 
-  function point({ numbers, axes }, scope, find, home) {
+  const REACH = 12; // about a finger's, not the mark's; the rows of the playground lie 22 apart
+
+  function point({ numbers, axes, drag }, scope, find, home) {
     const use = find("use");
+    const reach = document.createElementNS(use.namespaceURI, "circle");
+    reach.setAttribute("class", "lf-reach");
+    reach.setAttribute("r", REACH);
+    if (drag) use.before(reach);
     return {
       compute: each(numbers, scope),
       show([x, y]) {
         home.toggleAttribute("hidden", !finite(x, y)); // hidden, it is no handle either
-        use.setAttribute("x", finite(x) ? near(place(axes.x, x)).toFixed(2) : 0);
-        use.setAttribute("y", finite(y) ? near(place(axes.y, y)).toFixed(2) : 0);
+        const left = finite(x) ? near(place(axes.x, x)).toFixed(2) : 0;
+        const top = finite(y) ? near(place(axes.y, y)).toFixed(2) : 0;
+        use.setAttribute("x", left);
+        use.setAttribute("y", top);
+        reach.setAttribute("cx", left);
+        reach.setAttribute("cy", top);
       },
     };
   }
@@ -333,6 +346,7 @@
     #watch = null;
 
     connectedCallback() {
+      addEventListener("hashchange", this.#visit);
       if (this.#watch) return; // moved within the page
       // A figure that nobody has come near yet costs nothing.
       this.#watch = new IntersectionObserver(
@@ -344,10 +358,11 @@
         { rootMargin: "50%" },
       );
       this.#watch.observe(this);
-      if (new URLSearchParams(location.hash.slice(1)).get("figure") === this.getAttribute("name")) this.#wake();
+      this.#visit();
     }
 
     disconnectedCallback() {
+      removeEventListener("hashchange", this.#visit);
       this.#pause();
     }
 
@@ -379,7 +394,7 @@
         this.#velocities.set(name, compile(tree, this.#scope));
       }
       this.#listen(this.querySelector("form"));
-      this.#draw(this.#fromAddress(), false);
+      this.#draw({}, false);
       performance.mark("live-figure"); // how soon a figure is alive, for whoever wants to know
     }
 
@@ -458,7 +473,7 @@
       if (control.held.read(control.input, control) !== value) control.held.write(control.input, value, control);
       for (const handle of control.handles ?? []) this.#showHandle(handle, control, value);
       if (!control.shown) return;
-      const text = formatNumber(value, control.digits) + (control.unit && ` ${control.unit}`);
+      const text = onStep(value, control.digits) + (control.unit && ` ${control.unit}`);
       if (control.shown.textContent !== text) control.shown.textContent = text;
       control.input.setAttribute("aria-valuetext", text);
     }
@@ -495,7 +510,9 @@
         this.#pause();
         this.#follow(params);
       };
-      home.addEventListener("pointerdown", (event) => home.setPointerCapture(event.pointerId));
+      home.addEventListener("pointerdown", (event) => {
+        if (event.button === 0) home.setPointerCapture(event.pointerId);
+      });
       home.addEventListener("pointermove", (event) => {
         if (!home.hasPointerCapture(event.pointerId)) return;
         const svg = home.ownerSVGElement;
@@ -506,7 +523,7 @@
       home.addEventListener("pointerup", () => this.#announce());
       home.addEventListener("keydown", (event) => {
         const move = { ArrowLeft: ["x", -1], ArrowRight: ["x", 1], ArrowDown: ["y", -1], ArrowUp: ["y", 1] }[event.key];
-        if (!move) return;
+        if (!move || event.altKey || event.ctrlKey || event.metaKey) return; // those are the browser's
         const symbol = drag[move[0]] ?? drag[axis];
         event.preventDefault();
         moveTo({ [symbol]: this.#snap(symbol, this.#scope[symbol] + move[1] * Number(this.#controls.get(symbol).input.step)) });
@@ -521,7 +538,7 @@
     }
 
     #showHandle(handle, { start, stop, digits }, value) {
-      const state = { "aria-valuemin": start, "aria-valuemax": stop, "aria-valuenow": value, "aria-valuetext": formatNumber(value, digits) };
+      const state = { "aria-valuemin": start, "aria-valuemax": stop, "aria-valuenow": value, "aria-valuetext": onStep(value, digits) };
       for (const [key, text] of Object.entries(state)) handle.setAttribute(key, text);
     }
 
@@ -584,13 +601,15 @@
 
     // Setting and code to take away
 
-    /** The setting in the page's address, if it is meant for this figure; what does not fit is ignored. */
-    #fromAddress() {
+    /** Takes the setting in the page's address, if it is meant for this figure; what does not fit is ignored. */
+    #visit = () => {
       const address = new URLSearchParams(location.hash.slice(1));
-      if (address.get("figure") !== this.getAttribute("name")) return {};
-      const params = {};
+      if (address.get("figure") !== this.getAttribute("name")) return;
+      this.#wake();
+      this.#pause();
+      const params = this.#start;
       for (const [name, text] of address) {
-        const value = Number(text);
+        const value = text ? Number(text) : NaN;
         try {
           this.#check(name, value);
           params[name] = value;
@@ -598,9 +617,9 @@
           continue;
         }
       }
+      this.#follow(params);
       this.scrollIntoView({ block: "center" });
-      return params;
-    }
+    };
 
     #link() {
       const address = new URLSearchParams({ figure: this.getAttribute("name"), ...this.params });
@@ -639,7 +658,11 @@
       model.set("params", event.detail);
       model.save_changes();
     });
-    const follow = () => figure.set(model.get("params"));
+    const follow = () => {
+      const [params, shown] = [model.get("params"), figure.params];
+      // The figure's own news comes back too; drawn again, it would end the course of a descent.
+      if (Object.keys(params).some((name) => params[name] !== shown[name])) figure.set(params);
+    };
     model.on("change:params", follow);
     return () => model.off("change:params", follow);
   };

@@ -134,6 +134,38 @@ def test_a_point_is_dragged(load: Load, figure: LiveFigure) -> None:
     assert params(page) == moved
 
 
+def test_a_finger_need_not_hit_a_point_in_its_middle(load: Load, figure: LiveFigure) -> None:
+    page = load(figure)
+    box = page.locator(".lf-handle").bounding_box()
+    assert box
+    assert min(box["width"], box["height"]) >= 24
+    x, y = box["x"] + 3, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 60, y)
+    page.mouse.up()
+    assert params(page)["a"] < 0.8
+
+
+def test_other_buttons_and_the_browsers_keys_move_no_point(load: Load, figure: LiveFigure) -> None:
+    page = load(figure)
+    handle = page.locator(".lf-handle")
+    handle.hover()
+    page.mouse.down(button="right")
+    page.mouse.move(300, 300)
+    page.mouse.up(button="right")
+    handle.press("Alt+ArrowUp")
+    handle.press("Control+ArrowLeft")
+    assert params(page) == figure.params
+
+
+def test_between_steps_a_slider_shows_the_decimals_of_a_step(load: Load, figure: LiveFigure) -> None:
+    page = load(figure)
+    element(page).evaluate("figure => figure.set({a: 0.0123, b: -0.04})")
+    assert page.locator(".lf-value").all_text_contents() == ["0.0", "0.0 m"]
+    assert page.locator(".lf-handle").get_attribute("aria-valuetext") == "0.0"
+
+
 def test_a_point_is_moved_by_arrow_keys(load: Load, figure: LiveFigure) -> None:
     page = load(figure)
     page.get_by_role("slider", name="the dot").focus()
@@ -196,7 +228,8 @@ def test_link_leads_back_to_the_setting(load: Load, figure: LiveFigure, tmp_path
 
 
 @pytest.mark.parametrize(
-    "hash", ["#figure=gallery&a=99&b=x&q=1", "#figure=other&a=1.5", "#%", "#figure=gallery"]
+    "hash",
+    ["#figure=gallery&a=99&b=x&q=1", "#figure=gallery&a=", "#figure=other&a=1.5", "#%", "#figure=gallery"],
 )
 def test_a_bad_address_falls_back_to_the_start(
     load: Load, figure: LiveFigure, tmp_path: Any, hash: str
@@ -206,6 +239,43 @@ def test_a_bad_address_falls_back_to_the_start(
     page = load(figure)
     page.goto(file.as_uri() + hash)
     assert params(page) == figure.params
+
+
+def test_a_link_within_the_page_sets_the_figure(load: Load, figure: LiveFigure) -> None:
+    page = load(figure)
+    page.get_by_label("lifted").check()
+    page.evaluate("location.hash = 'figure=gallery&a=-1.25'")
+    page.wait_for_function("document.querySelector('live-figure').params.a === -1.25")
+    assert params(page) == {**figure.params, "a": -1.25}
+    page.evaluate("location.hash = 'a-heading'")
+    page.wait_for_timeout(50)
+    assert params(page)["a"] == -1.25
+
+
+# Stands for the widget's model in Jupyter: tells all its listeners of every change, whoever made it.
+RENDER = """([html, params]) => {
+    const state = {html, params}, listeners = new Set();
+    window.model = {
+        get: name => state[name],
+        set: (name, value) => { state[name] = value; listeners.forEach(listen => listen()); },
+        save_changes: () => {},
+        on: (event, listen) => listeners.add(listen),
+        off: (event, listen) => listeners.delete(listen),
+    };
+    renderLiveFigure({model, el: document.querySelector("main")});
+}"""
+
+
+def test_in_jupyter_a_descent_keeps_its_course(load: Load, figure: LiveFigure) -> None:
+    page = load(figure)
+    page.evaluate("document.body.innerHTML = '<main></main>'")
+    page.evaluate(RENDER, [figure.html, figure.params])
+    for _ in range(3):
+        page.get_by_role("button", name="Step").click()
+    assert page.evaluate("model.get('params').a") == pytest.approx(0.9**3)
+    assert len(element(page).evaluate("figure => figure.values.trace")) == 4
+    page.evaluate("model.set('params', {...model.get('params'), a: 2})")
+    assert params(page)["a"] == 2
 
 
 def test_code_follows_and_computes_the_same(load: Load, figure: LiveFigure) -> None:

@@ -186,6 +186,14 @@ def test_values_come_at_the_present_setting_or_at_another() -> None:
     assert figure.values()["square"] == 1.5625
 
 
+@pytest.mark.parametrize("value", [2, np.float32(2), np.int64(2), np.array(2.0), torch.tensor(2)])
+def test_every_kind_of_number_is_a_setting(value: Any) -> None:
+    figure = tiny()
+    figure.params = {"z": value}
+    assert json.dumps(figure.params) == '{"z": 2.0}'
+    assert figure.values()["square"] == figure.values(z=value)["square"] == 4
+
+
 def test_a_change_of_one_slider_keeps_the_others() -> None:
     figure = REGISTRY["tug-of-war"]()
     figure.params = {"p1": 2}
@@ -198,9 +206,14 @@ def test_a_change_of_one_slider_keeps_the_others() -> None:
         ({"q": 1}, "no control 'q'; its controls are z"),
         ({"z": 3}, "outside -2 … 2"),
         ({"z": np.nan}, "outside"),
+        ({"z": "1"}, "z = '1' is not a number"),
+        ({"z": None}, "not a number"),
+        ({"z": [1]}, "not a number"),
+        ({"z": np.array([1, 1])}, "not a number"),
+        ({"z": torch.ones(2)}, "not a number"),
     ],
 )
-def test_a_wrong_setting_is_refused(params: dict[str, float], message: str) -> None:
+def test_a_wrong_setting_is_refused(params: dict[str, Any], message: str) -> None:
     figure = tiny()
     with pytest.raises(ValueError, match=message):
         figure.values(**params)
