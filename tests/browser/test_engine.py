@@ -343,3 +343,13 @@ def test_forced_colours_keep_words_readable(load: Load, figure: LiveFigure) -> N
             getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"""
     )
     assert colours[0] == colours[2]
+
+
+def test_on_paper_a_dark_page_has_a_light_figure(load: Load, figure: LiveFigure) -> None:
+    page = load(figure)
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    look = """() => [getComputedStyle(document.querySelector("svg text")).fill,
+        getComputedStyle(document.querySelector("live-figure")).backgroundColor]"""
+    assert page.evaluate(look)[0] == "rgb(230, 230, 230)"
+    page.emulate_media(media="print")
+    assert page.evaluate(look) == ["rgb(36, 41, 47)", "rgb(255, 255, 255)"]
