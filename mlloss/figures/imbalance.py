@@ -292,7 +292,7 @@ def best_answer() -> LiveFigure:
             "it towards 0."
         ),
         controls=[
-            Slider(z, "answer: logit z", -6, 6, 1),
+            Slider(z, "answer: logit z", -6, 6, 1, step=0.05),
             Slider(q, "true rate of yes q", 0.01, 0.99, 0.3, step=0.01),
             Slider(alpha, "weight α of yes", 0.05, 0.95, 0.5, step=0.05),
             Slider(gamma, "focusing parameter γ", 0, 5, 0),
@@ -344,6 +344,6 @@ def best_answer() -> LiveFigure:
         presets={
             "cross-entropy": {"z": -0.85},
             "α = ¼": {"alpha": 0.25, "z": -1.95},
-            "γ = 2": {"gamma": 2, "z": -0.32},
+            "γ = 2": {"gamma": 2, "z": -0.3},
         },
     )
