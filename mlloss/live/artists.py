@@ -304,7 +304,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class Trace:
-    """The course of a number during a descent, step by step; before its first step, the number alone."""
+    """The course of a number during a descent, its first `length` values; before a step, the number alone."""
 
     kind: ClassVar[str] = "trace"
     name: str

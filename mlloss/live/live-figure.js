@@ -164,13 +164,12 @@
     };
   }
 
-  const REACH = 12; // about a finger's, not the mark's; the rows of the playground lie 22 apart
+  const REACH = 8; // of a mark, for fingers; the playground's rows lie 13 apart, so it covers no other mark there
 
   function point({ numbers, axes, drag }, scope, find, home) {
     const use = find("use");
     const reach = document.createElementNS(use.namespaceURI, "circle");
-    reach.setAttribute("class", "lf-reach");
-    reach.setAttribute("r", REACH);
+    for (const [key, value] of Object.entries({ r: REACH, fill: "none", "pointer-events": "all" })) reach.setAttribute(key, value);
     if (drag) use.before(reach);
     return {
       compute: each(numbers, scope),
@@ -293,14 +292,14 @@
     };
   }
 
-  /** The course of a number during a descent; a setting made by hand begins it anew. */
+  /** The course of a number during a descent, to the end of its axis; a setting made by hand begins it anew. */
   function trace({ numbers, axes, length }, scope, find) {
     const path = find("path");
     const value = compile(numbers[0], scope);
     let course = [];
     return {
       compute(descending) {
-        course = descending ? [...course, value()].slice(-length) : [value()];
+        course = descending ? [...course, value()].slice(0, length) : [value()];
         return course;
       },
       show(values) {

@@ -194,6 +194,15 @@ def test_descent_steps(load: Load, figure: LiveFigure) -> None:
     assert len(element(page).evaluate("figure => figure.values.trace")) == 1
 
 
+def test_a_course_stays_at_its_steps_when_its_axis_ends(load: Load, figure: LiveFigure) -> None:
+    page = load(figure)
+    page.get_by_role("button", name="Step").evaluate(
+        "button => { for (let i = 0; i < 101; i++) button.click(); }"
+    )
+    course = element(page).evaluate("figure => figure.values.trace")
+    assert course == pytest.approx([1.25 * 0.81**i for i in range(100)], abs=1e-5)
+
+
 def test_descent_runs_pauses_and_ends(load: Load, figure: LiveFigure) -> None:
     page = load(figure)
     page.get_by_role("button", name="Run").click()
