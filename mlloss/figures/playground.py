@@ -39,6 +39,7 @@ from mlloss.live import (
     Panel,
     Point,
     Slider,
+    Switch,
     Trace,
 )
 from mlloss.symbolic import (
@@ -123,10 +124,9 @@ print(loss.item(), hard_loss.item(), -scores.grad)""",
 
 CLASSES = 8
 POSITIVE, NEGATIVE, IGNORED = 1, 0, -100
-FAR = 99  # outside the picture
 
-count, t, gamma, margin, alpha, focus, chosen_a, chosen_b, rate = symbols(
-    "classes threshold gamma margin alpha focus loss_a loss_b rate", real=True
+count, t, shown, gamma, margin, alpha, focus, chosen_a, chosen_b, rate = symbols(
+    "classes threshold show_threshold gamma margin alpha focus loss_a loss_b rate", real=True
 )
 scores = logits(CLASSES, "s")
 states = symbols(f"state1:{CLASSES + 1}", real=True)
@@ -211,6 +211,13 @@ def _softmax(s: Tensor, y: Tensor, **_: Tensor) -> Tensor:
     return mlloss.multilabel_softmax_cross_entropy(s, y)
 
 
+def _softmax_focal(s: Tensor, y: Tensor, focus: Tensor, **_: Tensor) -> Tensor:
+    used = y != IGNORED
+    if (y[used] == POSITIVE).sum() != 1:
+        return _nothing(s)
+    return mlloss.softmax_focal_loss(s[used], y[used].argmax(), gamma=float(focus))
+
+
 def _hard_softmax(s: Tensor, y: Tensor, **_: Tensor) -> Tensor:
     positive = y == POSITIVE
     return s[y != IGNORED].amax() - s[positive].mean() if positive.any() else s.new_tensor(0.0)
@@ -239,6 +246,16 @@ def circle_gradient(s: Symbol, own: Symbol) -> Expr:
 def thresholded_gradient(s: Symbol, own: Symbol) -> Expr:
     positive = -sigmoid(t + side_p) * exp(-s - side_p)
     return by_state(positive, sigmoid(side_n - t) * exp(s - side_n), own)
+
+
+def softmax_focal_gradient(s: Symbol, own: Symbol) -> Expr:
+    pull = -focal_slope(-side_n - side_p)
+    return only_with_one_positive(by_state(-pull, pull * exp(s - side_n), own))
+
+
+def only_with_one_positive(value: Expr) -> Expr:
+    """Softmax focal loss is defined for a single label."""
+    return Piecewise((value, Eq(many_p, 1)), (nan, True))
 
 
 def focal_term(z: Expr) -> Expr:
@@ -296,6 +313,15 @@ LOSSES = [
         _hard_softmax,
     ),
     PlayLoss(
+        "softmax focal loss",
+        only_with_one_positive(focal_term(-side_n - side_p)),
+        nan,
+        softmax_focal_gradient,
+        lambda s: Ge(s, top),
+        _softmax_focal,
+        _nothing,
+    ),
+    PlayLoss(
         "unified loss",
         softplus(unified_n + unified_p),
         gamma * relu(above - below + margin),
@@ -339,29 +365,29 @@ def _playground_twin(**params: Tensor) -> Numbers:
     arguments = {"s": s, "y": y, **{name: params[name] for name in ("gamma", "margin", "alpha", "focus")}}
     arguments["threshold"] = params["threshold"]
 
-    numbers: Numbers = {"threshold_line": [params["threshold"], 0.2, 0.0, CLASSES + 0.6]}
-    numbers["at_threshold"] = [params["threshold"], 0.3]
+    mark = params["threshold"] if params["show_threshold"] else torch.nan
+    numbers: Numbers = {"threshold_line": [mark, 0.2, 0.0, CLASSES + 0.6], "at_threshold": [mark, 0.3]}
     for letter in "ab":
         loss = LOSSES[int(params[f"loss_{letter}"])]
         value = loss.torch_value(**arguments)
-        gradient = derivative(value, s) if value.requires_grad else torch.zeros_like(s)
+        gradient = derivative(value, s) if value.requires_grad else torch.full_like(s, torch.nan)
         numbers |= {f"value_{letter}": value, f"course_{letter}": [value]}
         numbers |= {f"hard_{letter}": loss.torch_hard(**arguments), f"sum_{letter}": gradient.sum()}
         for i in range(CLASSES):
             height = CLASSES - i + (0.16 if letter == "a" else -0.16)
             numbers[f"pull_{letter}{i + 1}"] = [s[i], height, -ARROW_SCALE * gradient[i], 0.0]
-    accepted = _accepted(LOSSES[int(params["loss_a"])].word, s, y, params["threshold"])
+        taken = torch.where(_accepted(loss.word, s, y, params["threshold"]) & present, s, torch.nan)
+        numbers |= {f"accepted_{letter}{i + 1}": [taken[i], float(CLASSES - i)] for i in range(CLASSES)}
     for i in range(CLASSES):
         height = float(CLASSES - i)
         for word, state in STATES.items():
             seen = present[i] & (params[f"state{i + 1}"] == state)
             numbers[f"{word}_{i + 1}"] = [torch.where(seen, s[i], torch.nan), height]
-        numbers[f"accepted_{i + 1}"] = [torch.where(accepted[i] & present[i], s[i], torch.nan), height]
     return numbers
 
 
 def _accepted(word: str, s: Tensor, y: Tensor, threshold: Tensor) -> Tensor:
-    if word == "softmax cross-entropy":
+    if word in ("softmax cross-entropy", "softmax focal loss"):
         return s >= s[y != IGNORED].max() if (y != IGNORED).any() else torch.ones_like(s, dtype=torch.bool)
     cuts = {"one sigmoid per label": 0.0, "sigmoid focal loss": 0.0, "thresholded loss": float(threshold)}
     return mlloss.predict(s, cuts[word]) if word in cuts else torch.zeros_like(s, dtype=torch.bool)
@@ -392,16 +418,21 @@ def class_artists(i: int) -> list[Arrow | Point]:
         style: dict[str, Any] = {"marker": marker, "size": 8, "drag": {"x": score}}
         return Point(f"{word}_{i + 1}", place, height, role, handle=f"class {i + 1}, {word}", **style)
 
-    taken = choose(chosen_a, lambda loss: Piecewise((score, loss.accepts(score)), (nan, True)))
-    ring = Point(
-        f"accepted_{i + 1}", Piecewise((taken, there), (nan, True)), height, "text", marker="ring", size=15
-    )
+    def ring(which: Symbol, letter: str, role: str, size: float) -> Point:
+        taken = choose(which, lambda loss: Piecewise((score, loss.accepts(score)), (nan, True)))
+        place = Piecewise((taken, there), (nan, True))
+        return Point(f"accepted_{letter}{i + 1}", place, height, role, marker="ring", size=size)
+
     return [
         pull(chosen_a, "a", "gradient", 0.16),
         pull(chosen_b, "b", "slope", -0.16),
-        ring,
+        ring(chosen_a, "a", "gradient", 13),
+        ring(chosen_b, "b", "slope", 18),
         *map(mark, STATES),
     ]
+
+
+threshold_mark = Piecewise((t, Eq(shown, 1)), (nan, True))
 
 
 def playground() -> LiveFigure:
@@ -427,7 +458,7 @@ def playground() -> LiveFigure:
         title="Playground.",
         caption=(
             "Drag the marks, or focus one and use the arrow keys. Circles are right classes, squares wrong "
-            "ones, diamonds do not count. A ring marks what loss A accepts."
+            "ones, diamonds do not count. A ring marks what a loss accepts: the small one A, the large one B."
         ),
         description=(
             "Up to eight classes, one a row, each a mark on a line of scores from −6 to 6: circles for "
@@ -438,6 +469,7 @@ def playground() -> LiveFigure:
             Choice(chosen_a, "loss A (arrows above, descends)", words, words["softmax cross-entropy"]),
             Choice(chosen_b, "loss B (arrows below)", words, words["thresholded loss"]),
             Slider(count, "number of classes", 1, CLASSES, 5, step=1),
+            Switch(shown, "show the threshold", 1),
             *(
                 Choice(state, f"class {i + 1}", STATES, label, group="Which classes are right")
                 for i, (state, label) in enumerate(zip(states, labels, strict=True))
@@ -472,15 +504,15 @@ def playground() -> LiveFigure:
         artists=[
             Arrow(
                 "threshold_line",
-                t,
-                Integer(0) + 0.2,
+                threshold_mark,
+                Float(0.2),
                 0 * t,
-                CLASSES + 0.6 + 0 * t,
+                Float(CLASSES + 0.6),
                 "bound",
                 head=False,
                 width=1,
             ),
-            Point("at_threshold", t, Float(0.3), "axis", "threshold", marker="^", drag={"x": t}),
+            Point("at_threshold", threshold_mark, Float(0.3), "axis", "threshold", marker="^", drag={"x": t}),
             *(artist for i in range(CLASSES) for artist in class_artists(i)),
             Trace("course_a", choose(chosen_a, lambda loss: loss.value), "gradient", "loss A", panel=1),
             Trace("course_b", choose(chosen_b, lambda loss: loss.value), "slope", "loss B", "--", panel=1),
@@ -533,6 +565,9 @@ losses = [
     F.binary_cross_entropy_with_logits(s[y >= 0], y[y >= 0], reduction="sum"),
     mlloss.sigmoid_focal_loss(s, y, alpha={{alpha}}, gamma={{focus}}, reduction="sum"),
     mlloss.multilabel_softmax_cross_entropy(s, y),
+    mlloss.softmax_focal_loss(s[y >= 0], y[y >= 0].argmax(), gamma={{focus}})
+    if (y == 1).sum() == 1
+    else torch.tensor(torch.nan),
     mlloss.unified_loss(s, y, gamma={{gamma}}, margin={{margin}}),
     mlloss.circle_loss(s, y, gamma={{gamma}}, margin={{margin}}),
     mlloss.thresholded_loss(s, y, threshold={{threshold}}),
