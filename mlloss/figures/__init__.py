@@ -24,6 +24,7 @@ from mlloss.figures.label_sets import (
 )
 from mlloss.figures.one_sigmoid_per_label import balance_of_pulls, labels_on_and_off
 from mlloss.figures.playground import playground, tug_of_war
+from mlloss.figures.softmax import scores_and_probabilities, softmax_focal, two_scores
 from mlloss.figures.softmax_many_ones import many_ones
 from mlloss.figures.training import learning_curves
 from mlloss.figures.two_classes import sigmoid_slope_and_log, squared_error_and_cross_entropy
@@ -39,6 +40,9 @@ REGISTRY: dict[str, Callable[[], LiveFigure]] = {
         share_of_easy_examples,
         best_answer,
         focal_loss,
+        scores_and_probabilities,
+        two_scores,
+        softmax_focal,
         logsumexp_and_max,
         softplus_and_relu,
         cross_entropy_and_hinge,
@@ -64,13 +68,16 @@ __all__ = [
     "measures_over_thresholds",
     "playground",
     "reliability",
+    "scores_and_probabilities",
     "share_of_easy_examples",
     "sigmoid_slope_and_log",
+    "softmax_focal",
     "softplus_and_relu",
     "squared_error_and_cross_entropy",
     "temperature",
     "threshold_and_measures",
     "tug_of_war",
     "tuned_thresholds",
+    "two_scores",
     "which_set_to_predict",
 ]

@@ -12,6 +12,7 @@ from mlloss.identities import (
     label_sets,
     one_sigmoid_per_label,
     sigmoid,
+    softmax,
     softmax_many_ones,
 )
 from mlloss.identities.registry import CHECKS, Check, check
@@ -26,5 +27,6 @@ __all__ = [
     "label_sets",
     "one_sigmoid_per_label",
     "sigmoid",
+    "softmax",
     "softmax_many_ones",
 ]
