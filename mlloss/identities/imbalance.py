@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import mpmath
 from sympy import Expr, Integer, Rational, diff, expand, limit, log, oo, simplify, solve, symbols
@@ -242,9 +242,12 @@ def focal_curvature() -> None:
 
 @check("focal-calibration", NUMERIC)
 def focal_calibration() -> None:
-    """At the rate of the formula the average loss has its only minimum at p, for four exponents and ten p."""
+    """The average loss has its minimum at p, and the rate grows with p, for four exponents and many p."""
     with mpmath.workdps(50):
         for exponent in EXPONENTS[1:]:
+            pulls = [evaluate(pull(p, exponent), {p: mpmath.mpf(i) / 100}) for i in range(1, 100)]
+            odds = [down / up for up, down in zip(pulls, reversed(pulls), strict=True)]
+            assert all(low < high for low, high in pairwise(odds))
             for tenth in range(1, 20, 2):
                 answer = mpmath.mpf(tenth) / 20
                 up, down = (evaluate(pull(p, exponent), {p: c}) for c in (answer, 1 - answer))
