@@ -210,6 +210,23 @@ def focal_ratio_one() -> None:
     assert solve(1 + log(p), p) == [e(-1)]
 
 
+@check("focal-ratio-slope")
+def focal_ratio_slope() -> None:
+    """r′ = −γ (1 − p)^(γ−2) h(p) with h″ = −1/p² − γ/p, h(1) = 0, h′(1) = −1 − γ and h → −∞, for every γ."""
+    ratio = (1 - p) ** (gamma - 1) * (1 - p - gamma * p * log(p))
+    h = 2 * (1 - p) + (1 - gamma * p) * log(p)
+    miss = symbols("a", positive=True)  # 1 − p
+    claimed = -gamma * (1 - p) ** (gamma - 2) * h
+    assert simplify((diff(ratio, p) - claimed).subs(p, 1 - miss)) == 0
+    assert simplify(diff(h, p, 2) + 1 / p**2 + gamma / p) == 0
+    assert h.subs(p, 1) == 0
+    assert simplify(diff(h, p).subs(p, 1) + 1 + gamma) == 0
+    assert limit(h, p, 0, "+") == -oo
+    for exponent in EXPONENTS[1:]:
+        assert limit(ratio.subs(gamma, exponent), p, 0, "+") == 1
+        assert limit(ratio.subs(gamma, exponent), p, 1, "-") == 0
+
+
 @check("focal-limit-wrong")
 def focal_limit_wrong() -> None:
     """Infinitely wrong: the derivative for y = 1 tends to −α, and for y = 0 to 1 − α, for five exponents."""
@@ -263,6 +280,20 @@ def focal_calibration() -> None:
                 assert abs(derivative(best)) < mpmath.mpf("1e-40")
                 signs = [mpmath.sign(derivative(best + step)) for step in (-9, -3, -0.1, 0.1, 3, 9)]
                 assert signs == [-1, -1, -1, 1, 1, 1]
+
+
+@check("focal-convex")
+def focal_convex() -> None:
+    """φ″ for every γ; the bracket is positive for nine exponents and many p; the bound −log p ≤ (1 − p)/p."""
+    bracket = 1 / p**2 + 2 * gamma / (p * (1 - p)) + gamma * (1 - gamma) * log(p) / (1 - p) ** 2
+    assert simplify(diff(focal(p, gamma), p, 2) - (1 - p) ** gamma * bracket) == 0
+    assert_equal(-p * (1 - p) * diff(focal(p, gamma), p), pull(p, gamma))
+    slack = (1 - p) / p + log(p)  # zero at p = 1, and it falls on the way there
+    assert slack.subs(p, 1) == 0
+    assert_equal(diff(slack, p), -(1 - p) / p**2)
+    for exponent in (*EXPONENTS, *(Rational(n, 10) for n in (1, 3, 7, 9))):
+        for place in range(1, 100):
+            assert evaluate(bracket, {p: mpmath.mpf(place) / 100, gamma: exponent}) > 0
 
 
 @check("prior-bias")
