@@ -8,6 +8,7 @@ page and PyTorch for it.
 
 from collections.abc import Callable
 
+from mlloss.figures.circle import circle_plane, self_paced_weights
 from mlloss.figures.hard_form import (
     cross_entropy_and_hinge,
     logsumexp_and_max,
@@ -52,6 +53,8 @@ REGISTRY: dict[str, Callable[[], LiveFigure]] = {
         many_ones,
         threshold_and_measures,
         which_set_to_predict,
+        circle_plane,
+        self_paced_weights,
     )
 }
 
@@ -59,6 +62,7 @@ __all__ = [
     "REGISTRY",
     "balance_of_pulls",
     "best_answer",
+    "circle_plane",
     "cross_entropy_and_hinge",
     "focal_loss",
     "labels_on_and_off",
@@ -69,6 +73,7 @@ __all__ = [
     "playground",
     "reliability",
     "scores_and_probabilities",
+    "self_paced_weights",
     "share_of_easy_examples",
     "sigmoid_slope_and_log",
     "softmax_focal",

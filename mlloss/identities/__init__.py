@@ -6,6 +6,7 @@
 """
 
 from mlloss.identities import (
+    circle,
     cross_entropy,
     hard_form,
     imbalance,
@@ -21,6 +22,7 @@ __all__ = [
     "CHECKS",
     "Check",
     "check",
+    "circle",
     "cross_entropy",
     "hard_form",
     "imbalance",
