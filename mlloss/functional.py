@@ -23,14 +23,32 @@ and returned in float32.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+
+from mlloss import _fast
+from mlloss._checks import (
+    INF,
+    Masks,
+    as_scores,
+    check_labels,
+    check_multi_hot,
+    check_soft,
+    class_scores,
+    first_bad,
+    is_ignored,
+    label_index,
+    multi_hot,
+    number,
+    reduce,
+    same_shape,
+)
+from mlloss._closed_form import Elementwise, Form, by_elements, by_rows
 
 __all__ = [
     "circle_loss",
@@ -45,21 +63,17 @@ __all__ = [
     "unified_loss",
 ]
 
-INF = math.inf
-BLOCK = 2**17  # scores in a block; with its temporaries it stays in the cache
-
-Masks = tuple[Tensor, Tensor]  # of the positives and of the negatives, bool
 Weigh = Callable[[Tensor], tuple[Any, Any]]  # logits → what is in their place on either side, or its slope
 
 
 # --- the core: two numbers a sample ------------------------------------------------------------------------
 
 
-def _two_sides(reduce: Callable, weigh: Weigh, logits: Tensor, targets: Tensor) -> Masks:
-    """n and p, where ``reduce`` is ``torch.logsumexp``, or ``torch.amax`` for the hard forms."""
-    positives, negatives = _multi_hot(targets)
+def _two_sides(soft_max: Callable, weigh: Weigh, logits: Tensor, targets: Tensor) -> Masks:
+    """n and p, where ``soft_max`` is ``torch.logsumexp``, or ``torch.amax`` for the hard forms."""
+    positives, negatives = multi_hot(targets)
     z_n, z_p = weigh(logits)
-    return reduce(z_n.where(negatives, -INF), -1), reduce((-z_p).where(positives, -INF), -1)
+    return soft_max(z_n.where(negatives, -INF), -1), soft_max((-z_p).where(positives, -INF), -1)
 
 
 def _two_sides_gradient(
@@ -73,7 +87,7 @@ def _two_sides_gradient(
     grad_p: Tensor,
 ) -> tuple[Tensor]:
     """The softmax over N, minus the softmax of −z over P, each times its slope and incoming gradient."""
-    positives, negatives = _multi_hot(targets)
+    positives, negatives = multi_hot(targets)
     (z_n, z_p), (slope_n, slope_p) = weigh(logits), slopes(logits)
     push = _shares(z_n.where(negatives, -INF), n) * grad_n[..., None] * slope_n
     pull = _shares((-z_p).where(positives, -INF), p) * grad_p[..., None] * slope_p
@@ -85,10 +99,10 @@ def _shares(z: Tensor, log_sum: Tensor) -> Tensor:
     return (z - log_sum[..., None]).nan_to_num(nan=0.0, posinf=INF, neginf=-INF).exp()
 
 
-def _label_sides(reduce: Callable, ignore_index: int, logits: Tensor, labels: Tensor) -> Masks:
+def _label_sides(soft_max: Callable, ignore_index: int, logits: Tensor, labels: Tensor) -> Masks:
     """n and p of a single positive: the log-sum-exp of all others, and −s_y; both −∞ if it is ignored."""
-    index, ignored = _index(labels, ignore_index)
-    n, p = reduce(logits.scatter(-1, index, -INF), -1), -logits.gather(-1, index).squeeze(-1)
+    index, ignored = label_index(labels, ignore_index)
+    n, p = soft_max(logits.scatter(-1, index, -INF), -1), -logits.gather(-1, index).squeeze(-1)
     return n.masked_fill(ignored, -INF), p.masked_fill(ignored, -INF)
 
 
@@ -102,7 +116,7 @@ def _label_sides_gradient(
     grad_p: Tensor,
 ) -> tuple[Tensor]:
     """The softmax over all others, and −1 for the positive, each times its incoming gradient."""
-    index, ignored = _index(labels, ignore_index)
+    index, ignored = label_index(labels, ignore_index)
     others = logits.scatter(-1, index, -INF)
     push = _shares(others, n.masked_fill(ignored, INF)) * grad_n[..., None]
     return (push.scatter(-1, index, -grad_p[..., None]),)
@@ -119,23 +133,19 @@ def _softplus(x: Tensor) -> Tensor:
     return -F.logsigmoid(-x)
 
 
-def _focal(logits: Tensor, targets: Any, weight: Any, gamma: Any) -> tuple[Tensor]:
-    """weight · (1 − p_t)^γ · BCE, elementwise; 0 where the weight or 1 − p_t is, whatever the BCE."""
-    wrong = targets * torch.sigmoid(-logits) + (1 - targets) * torch.sigmoid(logits)
-    live = weight * wrong != 0
-    return ((weight * wrong**gamma * _bce(logits.where(live, 0.0), targets)).where(live, 0.0),)
+def _focal(logits: Tensor, targets: Any, weight: Any, gamma: Any) -> tuple[Tensor, Tensor]:
+    """weight · (1 − p_t)^γ · BCE and its slope, elementwise; 0 where weight or 1 − p_t is, whatever the BCE.
 
-
-def _focal_gradient(
-    logits: Tensor, targets: Any, weight: Any, gamma: Any, loss: Tensor, grad: Tensor
-) -> tuple[Tensor]:
-    """γ · (1 − 2y) p (1 − p) / (1 − p_t) · loss + weight · (1 − p_t)^γ · (p − y)."""
+    The slope is γ · (1 − 2y) p (1 − p) / (1 − p_t) · loss + weight · (1 − p_t)^γ · (p − y).
+    """
     p, q = torch.sigmoid(logits), torch.sigmoid(-logits)
     wrong = targets * q + (1 - targets) * p
     live = weight * wrong != 0
     wrong = wrong.where(live, 1.0)
-    steeper = gamma * (1 - 2 * targets) * p * q / wrong * loss.where(loss != INF, 0.0)  # 0 · ∞ is 0
-    return (grad * (steeper + weight * wrong**gamma * ((1 - targets) * p - targets * q)).where(live, 0.0),)
+    factor, bce = weight * wrong**gamma, _bce(logits.where(live, 0.0), targets)
+    steeper = gamma * (1 - 2 * targets) * p * q / wrong * bce.where(bce != INF, 0.0)  # 0 · ∞ is 0
+    slope = factor * (steeper + (1 - targets) * p - targets * q)
+    return (factor * bce).where(live, 0.0), slope.where(live, 0.0)
 
 
 def _bce(logits: Tensor, targets: Any) -> Tensor:
@@ -143,330 +153,16 @@ def _bce(logits: Tensor, targets: Any) -> Tensor:
     return targets * _softplus(-logits) + (1 - targets) * _softplus(logits)
 
 
-# --- the same, fast on a CPU -------------------------------------------------------------------------------
-
-
-def _never(*_: Tensor) -> None:
-    """The plain form is as fast as can be."""
-
-
-class _Form(NamedTuple):
-    """``value(logits, targets)`` → the outputs; ``gradient(logits, targets, *outputs, *incoming)`` → the
-    gradient in the logits; both in a tuple.  ``fast_…``: the same, or None where it would not be exact."""
-
-    value: Callable
-    gradient: Callable
-    fast_value: Callable = _never
-    fast_gradient: Callable = _never
-
-
-class _ClosedForm(torch.autograd.Function):
-    """A function of logits with a gradient that is written down, not traced.
-
-    On a CPU it runs on blocks of rows: temporaries stay in the cache and none has the size of the logits.
-    There masks are numbers, 0 and 1, since arithmetic is several times faster than selection; where that is
-    not exact (0 · ∞, underflow) a block takes the plain form.  Compilers, GPUs and second derivatives see the
-    plain form alone.
-    """
-
-    @staticmethod
-    def forward(form: _Form, logits: Tensor, targets: Tensor) -> tuple[Tensor, ...]:
-        return _in_blocks(form.value, form.fast_value, logits, targets)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple, outputs: tuple[Tensor, ...]) -> None:
-        ctx.form, *tensors = inputs
-        ctx.save_for_backward(*tensors, *outputs)
-
-    @staticmethod
-    def backward(ctx: Any, *incoming: Tensor) -> tuple:
-        tensors = *ctx.saved_tensors, *incoming
-        if torch.is_grad_enabled():
-            (gradient,) = ctx.form.gradient(*tensors)
-        else:
-            (gradient,) = _in_blocks(ctx.form.gradient, ctx.form.fast_gradient, *tensors)
-        return None, gradient, None
-
-    @staticmethod
-    def vmap(info: Any, in_dims: tuple, form: _Form, *tensors: Tensor) -> tuple:
-        batched = (
-            x.expand(info.batch_size, *x.shape) if dim is None else x.movedim(dim, 0)
-            for x, dim in zip(tensors, in_dims[1:], strict=True)
-        )
-        outputs = _closed_form(form, *batched)
-        return outputs, (0,) * len(outputs)
-
-
-class _ForwardMode(_ClosedForm):
-    """The same with forward-mode derivatives, which the compiler refuses to see."""
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple, outputs: tuple[Tensor, ...]) -> None:
-        _ClosedForm.setup_context(ctx, inputs, outputs)
-        ctx.save_for_forward(*inputs[1:], *outputs)
-
-    @staticmethod
-    def jvp(ctx: Any, _form: None, tangent: Tensor, _targets: None) -> tuple[Tensor, ...]:
-        logits, targets, *outputs = ctx.saved_tensors
-        tangents = []
-        for output in outputs:
-            incoming = (torch.ones_like(x) if x is output else torch.zeros_like(x) for x in outputs)
-            (gradient,) = ctx.form.gradient(logits, targets, *outputs, *incoming)
-            moved = gradient * tangent
-            tangents.append(moved if output.ndim == logits.ndim else moved.sum(-1))
-        return tuple(tangents)
-
-
-def _closed_form(form: _Form, logits: Tensor, targets: Tensor) -> tuple[Tensor, ...]:
-    function = _ClosedForm if torch.compiler.is_compiling() else _ForwardMode
-    return function.apply(form, logits, targets)
-
-
-def _in_blocks(plain: Callable, fast: Callable, logits: Tensor, *others: Tensor) -> tuple[Tensor, ...]:
-    """The function on blocks of rows of about BLOCK scores, fast where it can be."""
-    lead = logits.shape[:-1]
-    if torch.compiler.is_compiling() or not logits.is_cpu or not lead or not logits.numel():
-        return plain(logits, *others)
-    count, step = math.prod(lead), max(1, BLOCK // logits.shape[-1])
-    rows = [x.reshape(count, *x.shape[len(lead) :]) for x in (logits, *others)]
-    outputs: tuple[Tensor, ...] = ()
-    for start in range(0, count, step):
-        block = [x[start : start + step] for x in rows]
-        results = fast(*block) or plain(*block)
-        if not outputs:
-            outputs = tuple(x.new_empty((count, *x.shape[1:])) for x in results)
-        for output, result in zip(outputs, results, strict=True):
-            output[start : start + step] = result
-    return tuple(x.reshape(*lead, *x.shape[1:]) for x in outputs)
-
-
-def _fast_two_sides(weigh: Weigh, logits: Tensor, targets: Tensor) -> Masks | None:
-    """One exponential serves both sides; it is taken below the row's top, or else below each side's own."""
-    enough = torch.finfo(logits.dtype).tiny ** 0.625  # next to it, what underflows is less than an ulp
-    for tops in (_row_top, _side_tops) if weigh is _as_is else (_side_tops,):
-        z, positives, negatives = _turned(weigh, logits, targets)
-        empty_n, empty_p = negatives.sum(-1) == 0, positives.sum(-1) == 0
-        top_n, top_p, shift = tops(z, positives, negatives)
-        powers = _exp(z.sub_(shift))
-        sum_n, sum_p = negatives.mul_(powers).sum(-1), positives.mul_(powers).sum(-1)
-        exact_n = (sum_n > enough) | (empty_n & (sum_n == 0))
-        exact_p = (sum_p > enough) | (empty_p & (sum_p == 0))
-        if (exact_n & exact_p).all():
-            return top_n.squeeze(-1) + sum_n.log(), top_p.squeeze(-1) + sum_p.log()
-    return None
-
-
-def _fast_two_sides_gradient(
-    weigh: Weigh,
-    slopes: Weigh,
-    logits: Tensor,
-    targets: Tensor,
-    n: Tensor,
-    p: Tensor,
-    grad_n: Tensor,
-    grad_p: Tensor,
-) -> tuple[Tensor] | None:
-    z, positives, negatives = _turned(weigh, logits, targets)
-    if not z.sum().isfinite():
-        return None
-    n, p = (x.masked_fill(x == -INF, 0.0)[..., None] for x in (n, p))
-    slope_n, slope_p = slopes(logits)
-    shares = _exp(z.sub_(negatives * n).sub_(positives * p))
-    push, pull = negatives * (slope_n * grad_n[..., None]), positives * (slope_p * grad_p[..., None])
-    return (shares * push.sub_(pull),)
-
-
-def _turned(weigh: Weigh, logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """z on N, −z on P, 0 elsewhere; and the masks as numbers."""
-    positives, negatives = (_as_numbers(x, logits.dtype) for x in _multi_hot(targets))
-    z_n, z_p = weigh(logits)
-    same = z_n is z_p
-    z = (negatives - positives).mul_(z_n) if same else (negatives * z_n).sub_(positives * z_p)
-    return z, positives, negatives
-
-
-def _exp(z: Tensor) -> Tensor:
-    """exp in place; 0 where it would be next to underflow, which takes a processor 30 times as long."""
-    low = math.log(torch.finfo(z.dtype).tiny) + 8
-    return F.threshold(z.clamp_(min=low).exp_(), 2 * math.exp(low), 0.0, inplace=True)
-
-
-def _row_top(z: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    top = z.amax(-1, keepdim=True)
-    return top, top, top
-
-
-def _side_tops(z: Tensor, positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    top_n, top_p = (z * negatives).amax(-1, keepdim=True), (z * positives).amax(-1, keepdim=True)
-    return top_n, top_p, negatives * top_n + positives * top_p
-
-
-def _fast_label_sides_gradient(
-    logits: Tensor, labels: Tensor, n: Tensor, p: Tensor, grad_n: Tensor, grad_p: Tensor
-) -> tuple[Tensor] | None:
-    if not n.isfinite().all():
-        return None
-    push = (logits - n[..., None]).exp_() * grad_n[..., None]
-    return (push.scatter_(-1, labels[..., None], -grad_p[..., None]),)
-
-
-def _fast_focal(alpha: float | None, gamma: float, logits: Tensor, targets: Tensor) -> tuple[Tensor] | None:
-    """Hard targets: weight · σ(u)^γ · softplus(u), where u is the logit, its sign turned if y = 1."""
-    y = _hard(targets, logits.dtype)
-    if y is None:
-        return None
-    u = (y * -2).add_(1).mul_(logits)
-    losses = (torch.sigmoid(u) ** gamma).mul_(_softplus(u)).mul_(_weight(alpha, y))
-    return (losses,) if losses.sum().isfinite() else None
-
-
-def _fast_focal_gradient(
-    alpha: float | None, gamma: float, logits: Tensor, targets: Tensor, loss: Tensor, grad: Tensor
-) -> tuple[Tensor] | None:
-    """± (γ · (1 − σ(u)) · loss + weight · σ(u)^γ · σ(u))."""
-    y = _hard(targets, logits.dtype)
-    if y is None:
-        return None
-    sign = (y * -2).add_(1)
-    wrong = torch.sigmoid(sign * logits)
-    slope = (wrong**gamma).mul_(wrong).mul_(_weight(alpha, y)).add_(wrong.sub_(1).mul_(loss), alpha=-gamma)
-    return (slope.mul_(sign) * grad,) if slope.sum().isfinite() else None
-
-
-def _hard(targets: Tensor, dtype: torch.dtype) -> Tensor | None:
-    """The targets as numbers, if all are 0 or 1."""
-    y = _as_numbers(targets, dtype)
-    return y if targets.dtype == torch.bool or (y * y - y).abs_().max() == 0 else None
-
-
-def _as_numbers(values: Tensor, dtype: torch.dtype) -> Tensor:
-    """bool as bytes converts six times as fast."""
-    return (values.view(torch.uint8) if values.dtype == torch.bool else values).to(dtype)
-
-
-def _log_sums(
-    logits: Tensor,
-    targets: Tensor,
-    weigh: Weigh,
-    slopes: Weigh,
-    finite_weigh: Weigh | None = None,
-    finite_slopes: Weigh | None = None,
-) -> Masks:
-    """n and p for sets of labels; the last two are for scores that are known to be finite."""
-    form = _Form(
+def _log_sums(weigh: Weigh, slopes: Weigh, turn: _fast.Turn, logits: Tensor, targets: Tensor) -> Masks:
+    """n and p for sets of labels, of weighted scores."""
+    form = Form(
         partial(_two_sides, torch.logsumexp, weigh),
         partial(_two_sides_gradient, weigh, slopes),
-        partial(_fast_two_sides, finite_weigh or weigh),
-        partial(_fast_two_sides_gradient, finite_weigh or weigh, finite_slopes or slopes),
+        partial(_fast.two_sides, turn),
+        partial(_fast.two_sides_gradient, turn),
     )
-    n, p = _closed_form(form, logits, targets)
+    n, p = by_rows(form, logits, targets)
     return n, p
-
-
-# --- checks, and the two ways to say which classes are positive --------------------------------------------
-
-
-def _scores(logits: Tensor, name: str = "logits") -> Tensor:
-    """The scores as they are computed with: half precision becomes float32."""
-    if not logits.is_floating_point():
-        raise ValueError(f"{name} must be floating point, got {logits.dtype}; convert with {name}.float()")
-    return logits.float() if logits.dtype in (torch.float16, torch.bfloat16) else logits
-
-
-def _class_scores(logits: Tensor, name: str = "logits") -> Tensor:
-    if logits.ndim == 0 or logits.shape[-1] == 0:
-        raise ValueError(f"{name} must have shape [..., C] with C ≥ 1, got {list(logits.shape)}")
-    return _scores(logits, name)
-
-
-def _same_shape(scores: Tensor, targets: Tensor, name: str = "logits") -> None:
-    if scores.shape != targets.shape:
-        raise ValueError(
-            f"targets must have the shape of {name}: {name} have {list(scores.shape)}, targets have "
-            f"{list(targets.shape)}; nothing is broadcast, so expand, squeeze or transpose one of them"
-        )
-
-
-def _first_bad(valid: Tensor, values: Tensor) -> float | int | None:
-    """The first value that is not valid; None also where values are not to be seen (compile, vmap)."""
-    if torch.compiler.is_compiling():
-        return None
-    try:
-        return None if valid.all() else values[~valid].flatten()[0].item()
-    except RuntimeError as error:
-        if "vmap" not in str(error):
-            raise
-        return None
-
-
-def _is_ignored(values: Tensor, ignore_index: int) -> Tensor:
-    """values == ignore_index, where small integers do not wrap round (−100 is 156 for uint8)."""
-    if not values.is_floating_point():
-        limits = torch.iinfo(values.dtype)
-        if not limits.min <= ignore_index <= limits.max:
-            return torch.zeros_like(values, dtype=torch.bool)
-    return values == ignore_index
-
-
-def _check_multi_hot(scores: Tensor, targets: Tensor, ignore_index: int, name: str = "logits") -> Tensor:
-    """Check the targets of a set loss; which samples have an entry that is not ignored."""
-    _same_shape(scores, targets, name)
-    if targets.dtype == torch.bool:
-        return targets.new_ones(targets.shape[:-1])
-    if ignore_index in (0, 1):
-        raise ValueError(f"ignore_index must not be 0 (negative) or 1 (positive), got {ignore_index}")
-    used = (targets == 0) | (targets == 1)
-    bad = _first_bad(used | _is_ignored(targets, ignore_index), targets)
-    if bad is not None:
-        raise ValueError(
-            f"targets must be 1 (positive), 0 (negative) or {ignore_index} (ignored), got {bad}; "
-            f"mlloss.from_signed(targets) converts +1/−1/0 targets"
-        )
-    return used.any(-1)
-
-
-def _check_soft(targets: Tensor, ignore_index: int) -> Tensor:
-    """Check elementwise targets; which are not ignored."""
-    if targets.dtype == torch.bool:
-        return targets.new_ones(()).expand(targets.shape)
-    used = ~_is_ignored(targets, ignore_index)
-    bad = _first_bad(~used | ((targets >= 0) & (targets <= 1)), targets)
-    if bad is not None:
-        raise ValueError(
-            f"targets must be in [0, 1] or {ignore_index} (ignored), got {bad}; "
-            f"mlloss.from_signed(targets) converts +1/−1/0 targets"
-        )
-    return used
-
-
-def _check_labels(logits: Tensor, labels: Tensor, ignore_index: int) -> tuple[Tensor, Tensor]:
-    """Check class indices; the indices as int64, and which samples are not ignored."""
-    classes = logits.shape[-1]
-    if logits.shape[:-1] != labels.shape:
-        raise ValueError(
-            f"labels must have the shape of the logits without the class dimension: logits have "
-            f"{list(logits.shape)}, labels have {list(labels.shape)}"
-        )
-    if labels.dtype == torch.bool or labels.is_floating_point() or labels.is_complex():
-        raise ValueError(
-            f"labels must be integer class indices, got {labels.dtype}; convert with labels.long()"
-        )
-    labels = labels.long()
-    ignored = labels == ignore_index
-    bad = _first_bad(ignored | ((labels >= 0) & (labels < classes)), labels)
-    if bad is not None:
-        raise ValueError(f"labels must be in 0..{classes - 1} or {ignore_index} (ignored), got {bad}")
-    return labels, ~ignored
-
-
-def _multi_hot(targets: Tensor) -> Masks:
-    return (targets, ~targets) if targets.dtype == torch.bool else (targets == 1, targets == 0)
-
-
-def _index(labels: Tensor, ignore_index: int) -> Masks:
-    """Labels to gather and scatter with (0 where ignored), and which are ignored."""
-    ignored = labels == ignore_index
-    return labels.masked_fill(ignored, 0)[..., None], ignored
 
 
 def _as_is(logits: Tensor) -> tuple[Tensor, Tensor]:
@@ -490,25 +186,6 @@ def _turned_up(logits: Tensor) -> tuple[Tensor, Tensor]:
 
 def _constant(slope_n: float, slope_p: float, logits: Tensor) -> tuple[float, float]:
     return slope_n, slope_p
-
-
-def _number(name: str, value: float, low: float = -INF, high: float = INF) -> float:
-    """The value, if it is a finite number between the limits."""
-    if isinstance(value, Tensor) or not (low <= value <= high and abs(value) < INF):
-        limits = "" if low == -INF else f" ≥ {low:g}" if high == INF else f" in [{low:g}, {high:g}]"
-        raise ValueError(f"{name} must be a finite number{limits}, got {value}")
-    return float(value)
-
-
-def _reduce(losses: Tensor, used: Tensor, reduction: str) -> Tensor:
-    """``none``, ``sum``, or the mean over what is used (0 if nothing is)."""
-    if reduction == "none":
-        return losses
-    if reduction == "sum":
-        return losses.sum()
-    if reduction == "mean":
-        return losses.sum() / used.count_nonzero().clamp(min=1)
-    raise ValueError(f"reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
 
 
 # --- one label, or labels by themselves: focal losses ------------------------------------------------------
@@ -544,19 +221,15 @@ def sigmoid_focal_loss(
     >>> sigmoid_focal_loss(logits, targets, reduction="none")
     tensor([0.0005, 0.0170, 0.2831])
     """
-    logits = _scores(logits)
-    _same_shape(logits, targets)
-    alpha = alpha if alpha is None else _number("alpha", alpha, 0, 1)
-    gamma = _number("gamma", gamma, 0)
-    used = _check_soft(targets, ignore_index)
-    form = _Form(
-        partial(_balanced, _focal, ignore_index, alpha, gamma),
-        partial(_balanced, _focal_gradient, ignore_index, alpha, gamma),
-        partial(_fast_focal, alpha, gamma),
-        partial(_fast_focal_gradient, alpha, gamma),
+    logits = as_scores(logits)
+    same_shape(logits, targets)
+    alpha = alpha if alpha is None else number("alpha", alpha, 0, 1)
+    gamma = number("gamma", gamma, 0)
+    used = check_soft(targets, ignore_index)
+    form = Elementwise(
+        partial(_balanced_focal, ignore_index, alpha, gamma), partial(_fast.focal, alpha, gamma)
     )
-    (losses,) = _closed_form(form, logits, targets)
-    return _reduce(losses, used, reduction)
+    return reduce(by_elements(form, logits, targets), used, reduction)
 
 
 def softmax_focal_loss(
@@ -588,58 +261,50 @@ def softmax_focal_loss(
     >>> softmax_focal_loss(logits, labels, reduction="none")
     tensor([0.0041, 0.5665])
     """
-    logits = _class_scores(logits)
-    labels, used = _check_labels(logits, labels, ignore_index)
-    sides = partial(_label_sides, torch.logsumexp, ignore_index)
-    form = _Form(sides, partial(_label_sides_gradient, ignore_index), _never, _fast_label_sides_gradient)
-    gap = _gap(*_closed_form(form, logits, labels))
+    logits = class_scores(logits)
+    labels, used = check_labels(logits, labels, ignore_index)
+    form = Form(
+        partial(_label_sides, torch.logsumexp, ignore_index),
+        partial(_label_sides_gradient, ignore_index),
+        partial(_fast.label_sides, ignore_index),
+        partial(_fast.label_sides_gradient, ignore_index),
+    )
+    gap = _gap(*by_rows(form, logits, labels))
     weight = _of_class("alpha", 1.0 if alpha is None else alpha, logits, labels, ignore_index)
     exponent = _of_class("gamma", gamma, logits, labels, ignore_index)
-    form = _Form(partial(_of_gap, _focal), partial(_of_gap, _focal_gradient))
-    (losses,) = _closed_form(form, gap, torch.stack([weight, exponent], -1))
-    return _reduce(losses, used, reduction)
+    losses = by_elements(Elementwise(_focal_of_gap), gap, torch.stack([weight, exponent], -1))
+    return reduce(losses, used, reduction)
 
 
-def _balanced(
-    focal: Callable,
-    ignore_index: int,
-    alpha: float | None,
-    gamma: float,
-    logits: Tensor,
-    targets: Tensor,
-    *others: Tensor,
-) -> tuple[Tensor]:
-    """The focal value or gradient with weight α_t, which is 0 for what is ignored."""
+def _balanced_focal(
+    ignore_index: int, alpha: float | None, gamma: float, logits: Tensor, targets: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Focal loss with weight α_t, which is 0 for what is ignored; and its slope."""
     y = targets.to(logits.dtype)
-    weight = _weight(alpha, y)
+    weight = torch.ones_like(y) if alpha is None else (1 - y).mul(1 - alpha).add(y, alpha=alpha)
     if targets.dtype != torch.bool:
-        ignored = _is_ignored(targets, ignore_index)
+        ignored = is_ignored(targets, ignore_index)
         logits, y, weight = (x.masked_fill(ignored, 0.0) for x in (logits, y, weight))
-    return focal(logits, y, weight, gamma, *others)
+    return _focal(logits, y, weight, gamma)
 
 
-def _of_gap(focal: Callable, gap: Tensor, parameters: Tensor, *others: Tensor) -> tuple[Tensor]:
-    """The focal value or gradient of a softmax: that of a sigmoid with target 0 and the gap as its logit."""
+def _focal_of_gap(gap: Tensor, parameters: Tensor) -> tuple[Tensor, Tensor]:
+    """Focal loss of a softmax: that of a sigmoid with target 0 and the gap as its logit; and its slope."""
     weight, gamma = parameters.unbind(-1)
-    return focal(gap, 0.0, weight, gamma, *others)
-
-
-def _weight(alpha: float | None, y: Tensor) -> Tensor:
-    """α_t = α y + (1 − α)(1 − y)."""
-    return torch.ones_like(y) if alpha is None else (1 - y).mul(1 - alpha).add(y, alpha=alpha)
+    return _focal(gap, 0.0, weight, gamma)
 
 
 def _of_class(name: str, values: float | Tensor, logits: Tensor, labels: Tensor, ignore_index: int) -> Tensor:
     """The value of each sample's class, from one number or a number a class."""
     if not isinstance(values, Tensor):
-        return logits.new_full(labels.shape, _number(name, values, 0))
+        return logits.new_full(labels.shape, number(name, values, 0))
     classes = logits.shape[-1]
     if values.shape != (classes,) or not values.is_floating_point():
         raise ValueError(
             f"{name} must be a floating-point tensor of shape [{classes}], one value a class, got "
             f"{values.dtype} of shape {list(values.shape)}"
         )
-    index, _ = _index(labels, ignore_index)
+    index, _ = label_index(labels, ignore_index)
     return values.detach().to(logits).index_select(0, index.flatten()).view(labels.shape)
 
 
@@ -678,12 +343,13 @@ def unified_loss(
     >>> unified_loss(logits, targets)
     tensor(0.2413)
     """
-    logits = _class_scores(logits)
-    used = _check_multi_hot(logits, targets, ignore_index)
-    gamma, margin = _number("gamma", gamma, 0), _number("margin", margin)
+    logits = class_scores(logits)
+    used = check_multi_hot(logits, targets, ignore_index)
+    gamma, margin = number("gamma", gamma, 0), number("margin", margin)
     weigh = _as_is if gamma == 1 else partial(_scaled, gamma)
-    n, p = _log_sums(logits, targets, weigh, partial(_constant, gamma, gamma))
-    return _reduce(_softplus(_gap(n + gamma * margin, p)), used, reduction)
+    slopes, turn = partial(_constant, gamma, gamma), partial(_fast.turned, gamma)
+    n, p = _log_sums(weigh, slopes, turn, logits, targets)
+    return reduce(_softplus(_gap(n + gamma * margin, p)), used, reduction)
 
 
 def circle_loss(
@@ -725,21 +391,21 @@ def circle_loss(
     >>> circle_loss(torch.tensor([[0.7, 0.5, 0.1]]), torch.tensor([[1, 0, 0]]), gamma=32)
     tensor(6.8815)
     """
-    similarities = _class_scores(similarities, "similarities")
-    used = _check_multi_hot(similarities, targets, ignore_index, "similarities")
-    m = _number("margin", margin)
+    similarities = class_scores(similarities, "similarities")
+    used = check_multi_hot(similarities, targets, ignore_index, "similarities")
+    m = number("margin", margin)
     given = {
         "positive_optimum": (positive_optimum, 1 + m),
         "negative_optimum": (negative_optimum, -m),
         "positive_margin": (positive_margin, 1 - m),
         "negative_margin": (negative_margin, m),
     }
-    o_p, o_n, d_p, d_n = (_number(name, default if x is None else x) for name, (x, default) in given.items())
-    circle = detach_weights, _number("gamma", gamma, 0), o_p, o_n, d_p, d_n
+    o_p, o_n, d_p, d_n = (number(name, default if x is None else x) for name, (x, default) in given.items())
+    circle = detach_weights, number("gamma", gamma, 0), o_p, o_n, d_p, d_n
     weigh, slopes = partial(_circle, *circle), partial(_circle_slopes, *circle)
     limits, slope_limits = partial(_circle_limits, weigh), partial(_circle_slope_limits, slopes)
-    n, p = _log_sums(similarities, targets, limits, slope_limits, weigh, slopes)
-    return _reduce(_softplus(_gap(n, p)), used, reduction)
+    n, p = _log_sums(limits, slope_limits, partial(_fast.circle, *circle), similarities, targets)
+    return reduce(_softplus(_gap(n, p)), used, reduction)
 
 
 def multilabel_softmax_cross_entropy(
@@ -772,19 +438,19 @@ def multilabel_softmax_cross_entropy(
     >>> multilabel_softmax_cross_entropy(logits, targets, normalize=False)
     tensor(2.4662)
     """
-    logits = _class_scores(logits)
-    used = _check_multi_hot(logits, targets, ignore_index)
-    positives, _ = _multi_hot(targets)
+    logits = class_scores(logits)
+    used = check_multi_hot(logits, targets, ignore_index)
+    positives, _ = multi_hot(targets)
     count = positives.sum(-1).to(logits.dtype)
     # −log softmax(s)ᵢ is how far the negatives are above all positives, plus how far these are above sᵢ.
-    n, top = _log_sums(logits, targets, _turned_up, partial(_constant, 1.0, -1.0))
+    n, top = _log_sums(_turned_up, partial(_constant, 1.0, -1.0), _fast.turned_up, logits, targets)
     above = _softplus(_gap(n, (-top).masked_fill(count == 0, -INF)))
     tied = positives & logits.isinf() & (logits == top[..., None])
     share = tied.sum(-1, keepdim=True).to(logits.dtype).log()
     spread = torch.where(tied, share, top[..., None] - logits).where(positives, 0.0).sum(-1)
     spread = spread.where(count > 1, 0.0)  # one positive has none, nor a gradient that is 0 by cancellation
     losses = above + spread / count.clamp(min=1) if normalize else count * above + spread
-    return _reduce(losses, used, reduction)
+    return reduce(losses, used, reduction)
 
 
 def thresholded_loss(
@@ -816,11 +482,12 @@ def thresholded_loss(
     >>> thresholded_loss(logits, targets)
     tensor(0.8682)
     """
-    logits = _class_scores(logits)
-    used = _check_multi_hot(logits, targets, ignore_index)
+    logits = class_scores(logits)
+    used = check_multi_hot(logits, targets, ignore_index)
     t = _threshold(threshold, logits)
-    n, p = _log_sums(logits, targets, _as_is, partial(_constant, 1.0, 1.0))
-    return _reduce(_softplus(n - t) + _softplus(p + t), used, reduction)
+    slopes, turn = partial(_constant, 1.0, 1.0), partial(_fast.turned, 1.0)
+    n, p = _log_sums(_as_is, slopes, turn, logits, targets)
+    return reduce(_softplus(n - t) + _softplus(p + t), used, reduction)
 
 
 def _circle(
@@ -859,7 +526,7 @@ def _circle_slope_limits(slopes: Weigh, s: Tensor) -> tuple[Tensor, Tensor]:
 
 def _threshold(threshold: float | Tensor, logits: Tensor) -> float | Tensor:
     if not isinstance(threshold, Tensor):
-        return _number("threshold", threshold)
+        return number("threshold", threshold)
     if threshold.shape not in ((), logits.shape[:-1]) or not threshold.is_floating_point():
         raise ValueError(
             f"threshold must be a number, or a floating-point tensor of shape [] or "
@@ -893,10 +560,10 @@ def hard_cross_entropy(
     >>> hard_cross_entropy(logits, labels, reduction="none")
     tensor([1., 0.])
     """
-    logits = _class_scores(logits)
-    labels, used = _check_labels(logits, labels, ignore_index)
+    logits = class_scores(logits)
+    labels, used = check_labels(logits, labels, ignore_index)
     logits = logits.where(used[..., None], 0.0)  # the slope of a maximum over NaN is NaN
-    return _reduce(_gap(*_label_sides(torch.amax, ignore_index, logits, labels)).relu(), used, reduction)
+    return reduce(_gap(*_label_sides(torch.amax, ignore_index, logits, labels)).relu(), used, reduction)
 
 
 def hard_unified_loss(
@@ -925,10 +592,10 @@ def hard_unified_loss(
     >>> hard_unified_loss(torch.tensor([[2.0, 0.5, 1.0]]), torch.tensor([[1, 1, 0]]), margin=0.25)
     tensor(0.7500)
     """
-    logits = _class_scores(logits)
-    used = _check_multi_hot(logits, targets, ignore_index)
+    logits = class_scores(logits)
+    used = check_multi_hot(logits, targets, ignore_index)
     n, p = _two_sides(torch.amax, _as_is, logits, targets)
-    return _reduce(_gap(n + _number("margin", margin), p).relu(), used, reduction)
+    return reduce(_gap(n + number("margin", margin), p).relu(), used, reduction)
 
 
 def hard_thresholded_loss(
@@ -957,11 +624,11 @@ def hard_thresholded_loss(
     >>> hard_thresholded_loss(torch.tensor([[2.0, -0.5, 1.0]]), torch.tensor([[1, 1, 0]]))
     tensor(1.5000)
     """
-    logits = _class_scores(logits)
-    used = _check_multi_hot(logits, targets, ignore_index)
+    logits = class_scores(logits)
+    used = check_multi_hot(logits, targets, ignore_index)
     t = _threshold(threshold, logits)
     n, p = _two_sides(torch.amax, _as_is, logits, targets)
-    return _reduce((n - t).relu() + (p + t).relu(), used, reduction)
+    return reduce((n - t).relu() + (p + t).relu(), used, reduction)
 
 
 # --- targets -----------------------------------------------------------------------------------------------
@@ -980,7 +647,7 @@ def from_signed(targets: Tensor, ignore_index: int = -100) -> Tensor:
     """
     if targets.dtype == torch.bool or not targets.dtype.is_signed:
         raise ValueError(f"targets must be of a signed dtype to hold −1, got {targets.dtype}")
-    bad = _first_bad((targets == 1) | (targets == -1) | (targets == 0), targets)
+    bad = first_bad((targets == 1) | (targets == -1) | (targets == 0), targets)
     if bad is not None:
         raise ValueError(f"targets must be +1 (positive), −1 (negative) or 0 (ignored), got {bad}")
     return torch.where(targets == 0, ignore_index, (targets == 1).to(targets.dtype)).to(targets.dtype)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from mlloss.functional import INF, _check_multi_hot, _class_scores, _multi_hot, _number, _reduce
+from mlloss._checks import INF, check_multi_hot, class_scores, multi_hot, number, reduce
 
 __all__ = [
     "coverage_error",
@@ -47,9 +47,9 @@ def predict(logits: Tensor, threshold: float | Tensor = 0.0) -> Tensor:
     >>> predict(torch.tensor([[2.0, -1.0, 0.0]]))
     tensor([[ True, False, False]])
     """
-    logits = _class_scores(logits)
+    logits = class_scores(logits)
     if not isinstance(threshold, Tensor):
-        return logits > _number("threshold", threshold)
+        return logits > number("threshold", threshold)
     shapes = (), logits.shape[-1:], (*logits.shape[:-1], 1)
     if threshold.shape not in shapes:
         raise ValueError(
@@ -68,7 +68,7 @@ def top_k(logits: Tensor, k: int) -> Tensor:
     >>> top_k(torch.tensor([[2.0, -1.0, 0.0]]), 2)
     tensor([[ True, False,  True]])
     """
-    logits = _class_scores(logits)
+    logits = class_scores(logits)
     if not 0 <= k <= logits.shape[-1]:
         raise ValueError(f"k must be in 0..{logits.shape[-1]}, the number of classes, got {k}")
     order = (-logits).argsort(dim=-1, stable=True)[..., :k]  # ascending order has NaN last
@@ -94,8 +94,8 @@ def _counts(predictions: Tensor, targets: Tensor, ignore_index: int) -> _Counts:
         )
     if predictions.ndim == 0 or predictions.shape[-1] == 0:
         raise ValueError(f"predictions must have shape [..., C] with C ≥ 1, got {list(predictions.shape)}")
-    used = _check_multi_hot(predictions, targets, ignore_index, "predictions")
-    positives, negatives = _multi_hot(targets)
+    used = check_multi_hot(predictions, targets, ignore_index, "predictions")
+    positives, negatives = multi_hot(targets)
     dtype = torch.float32 if predictions.device.type == "mps" else torch.float64  # MPS has no float64
     sets = positives & predictions, positives & ~predictions, negatives & predictions, positives | negatives
     hits, misses, false_alarms, entries = (x.sum(-1).to(dtype) for x in sets)
@@ -128,7 +128,7 @@ def exact_match_ratio(
     """
     counts = _counts(predictions, targets, ignore_index)
     exact = (counts.misses + counts.false_alarms == 0) & counts.used
-    return _reduce(exact.to(counts.hits.dtype), counts.used, reduction)
+    return reduce(exact.to(counts.hits.dtype), counts.used, reduction)
 
 
 def hamming_loss(
@@ -151,7 +151,7 @@ def hamming_loss(
     """
     counts = _counts(predictions, targets, ignore_index)
     losses = _ratio(counts.misses + counts.false_alarms, counts.entries, counts.used, 0.0)
-    return _reduce(losses, counts.used, reduction)
+    return reduce(losses, counts.used, reduction)
 
 
 def jaccard(
@@ -179,7 +179,7 @@ def jaccard(
     tensor(0.7500, dtype=torch.float64)
     """
     hits, misses, false_alarms, _, used = _counts(predictions, targets, ignore_index)
-    return _reduce(_ratio(hits, hits + misses + false_alarms, used, zero_division), used, reduction)
+    return reduce(_ratio(hits, hits + misses + false_alarms, used, zero_division), used, reduction)
 
 
 def precision(
@@ -207,7 +207,7 @@ def precision(
     tensor(0.7500, dtype=torch.float64)
     """
     hits, _, false_alarms, _, used = _counts(predictions, targets, ignore_index)
-    return _reduce(_ratio(hits, hits + false_alarms, used, zero_division), used, reduction)
+    return reduce(_ratio(hits, hits + false_alarms, used, zero_division), used, reduction)
 
 
 def recall(
@@ -235,7 +235,7 @@ def recall(
     tensor(0.7500, dtype=torch.float64)
     """
     hits, misses, _, _, used = _counts(predictions, targets, ignore_index)
-    return _reduce(_ratio(hits, hits + misses, used, zero_division), used, reduction)
+    return reduce(_ratio(hits, hits + misses, used, zero_division), used, reduction)
 
 
 def f1(
@@ -263,7 +263,7 @@ def f1(
     tensor(0.8333, dtype=torch.float64)
     """
     hits, misses, false_alarms, _, used = _counts(predictions, targets, ignore_index)
-    return _reduce(_ratio(2 * hits, 2 * hits + misses + false_alarms, used, zero_division), used, reduction)
+    return reduce(_ratio(2 * hits, 2 * hits + misses + false_alarms, used, zero_division), used, reduction)
 
 
 # --- rankings ----------------------------------------------------------------------------------------------
@@ -279,9 +279,9 @@ class _Ranks(NamedTuple):
 
 
 def _ranks(scores: Tensor, targets: Tensor, ignore_index: int) -> _Ranks:
-    scores = _class_scores(scores, "scores")
-    used = _check_multi_hot(scores, targets, ignore_index, "scores")
-    positives, negatives = _multi_hot(targets)
+    scores = class_scores(scores, "scores")
+    used = check_multi_hot(scores, targets, ignore_index, "scores")
+    positives, negatives = multi_hot(targets)
     bad = (scores.isnan() & (positives | negatives)).any(-1)
     positives_above, negatives_above = (_as_high(scores, x).to(scores.dtype) for x in (positives, negatives))
     pairs = (positives.sum(-1) * negatives.sum(-1)).to(scores.dtype)
@@ -297,7 +297,7 @@ def _as_high(scores: Tensor, side: Tensor) -> Tensor:
 
 def _finish(measure: Tensor, ranks: _Ranks, reduction: str) -> Tensor:
     measure = measure.where(ranks.used, 0.0).masked_fill(ranks.bad, torch.nan)
-    return _reduce(measure, ranks.used, reduction)
+    return reduce(measure, ranks.used, reduction)
 
 
 def ranking_loss(

@@ -245,16 +245,16 @@ def test_sympy_gradient_for_any_number_of_classes():
 
 def test_cost_in_memory_is_blocks(monkeypatch):
     """A block of rows is all that a loss works on at a time."""
-    from mlloss import functional
+    from mlloss import _closed_form, _fast
 
     seen = []
-    fast = functional._fast_two_sides
+    fast = _fast.two_sides
 
     def watch(weigh, logits, targets):
         seen.append(logits.numel())
         return fast(weigh, logits, targets)
 
-    monkeypatch.setattr(functional, "_fast_two_sides", watch)
-    monkeypatch.setattr(functional, "BLOCK", 70)
+    monkeypatch.setattr(_fast, "two_sides", watch)
+    monkeypatch.setattr(_closed_form, "BLOCK", 70)
     mlloss.unified_loss(SCORES, TARGETS)
     assert seen == [70] * 20

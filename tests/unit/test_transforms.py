@@ -10,7 +10,7 @@ import torch
 from torch.autograd import gradcheck, gradgradcheck
 
 import mlloss
-from mlloss import functional
+from mlloss import _closed_form
 from tests.unit.table import CASES, DEVICES, LOSSES, SMOOTH, each, pairs
 
 # The compiler and forward-mode derivatives use what PyTorch itself has deprecated.
@@ -66,9 +66,9 @@ def test_fast_blocks_equal_the_plain_form(loss, monkeypatch):
     scores, words = batch(loss)
     scores, words = scores.detach().repeat(5, 1).requires_grad_(), words * 5
     fast = value_and_gradient(loss, scores, words)
-    monkeypatch.setattr(functional, "BLOCK", 12)  # three rows a block
+    monkeypatch.setattr(_closed_form, "BLOCK", 12)  # three rows a block
     blocks = value_and_gradient(loss, scores, words)
-    monkeypatch.setattr(functional, "_in_blocks", lambda plain, fast, *tensors: plain(*tensors))
+    monkeypatch.setattr(_closed_form, "_in_blocks", lambda plain, fast, lead, *tensors: plain(*tensors))
     plain = value_and_gradient(loss, scores, words)
     for other in blocks, plain:
         torch.testing.assert_close(fast, other, rtol=1e-13, atol=1e-15)

@@ -1,0 +1,165 @@
+"""Functions of logits whose gradient is written down, not traced.
+
+That saves the memory of a trace, and on a CPU it lets them run on blocks of rows: temporaries stay in the
+cache, and none has the size of the logits.  Compilers, GPUs and second derivatives see the plain form alone;
+:mod:`mlloss._fast` has what stands in for it on a CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+BLOCK = 2**17  # scores in a block; with its temporaries it stays in the cache
+
+Tensors = tuple[Tensor, ...]
+
+
+def _never(*_: Tensor) -> None:
+    """There is no faster form."""
+
+
+class Form(NamedTuple):
+    """``value(logits, targets)`` → the outputs; ``gradient(logits, targets, *outputs, *incoming)`` → the
+    gradient in the logits, in a tuple.  ``fast_…``: the same, or None where it would not be exact."""
+
+    value: Callable
+    gradient: Callable
+    fast_value: Callable = _never
+    fast_gradient: Callable = _never
+
+
+class Elementwise(NamedTuple):
+    """``value(logits, targets)`` → the losses and their slopes; ``fast_value``: the same, or None."""
+
+    value: Callable
+    fast_value: Callable = _never
+
+
+def by_rows(form: Form, logits: Tensor, targets: Tensor) -> Tensors:
+    """The outputs of the form, one number a row each."""
+    return (_Rows if torch.compiler.is_compiling() else _RowsForwardMode).apply(form, logits, targets)
+
+
+def by_elements(form: Elementwise, logits: Tensor, targets: Tensor) -> Tensor:
+    """The losses of the form, of the shape of the logits."""
+    function = _Elements if torch.compiler.is_compiling() else _ElementsForwardMode
+    losses: Tensor = function.apply(form, logits, targets)[0]
+    return losses
+
+
+class _Rows(torch.autograd.Function):
+    @staticmethod
+    def forward(form: Form, logits: Tensor, targets: Tensor) -> Tensors:
+        return _in_blocks(form.value, form.fast_value, logits.shape[:-1], logits, targets)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple, outputs: Tensors) -> None:
+        ctx.form, *tensors = inputs
+        ctx.save_for_backward(*tensors, *outputs)
+
+    @staticmethod
+    def backward(ctx: Any, *incoming: Tensor) -> tuple:
+        tensors = *ctx.saved_tensors, *incoming
+        if torch.is_grad_enabled():
+            (gradient,) = ctx.form.gradient(*tensors)
+        else:
+            lead = incoming[0].shape
+            (gradient,) = _in_blocks(ctx.form.gradient, ctx.form.fast_gradient, lead, *tensors)
+        return None, gradient, None
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple, form: Form, *tensors: Tensor) -> tuple:
+        outputs = by_rows(form, *_batched(info, in_dims, tensors))
+        return outputs, (0,) * len(outputs)
+
+
+class _Elements(torch.autograd.Function):
+    """The slopes are computed along with the losses, and only they are kept."""
+
+    @staticmethod
+    def forward(form: Elementwise, logits: Tensor, targets: Tensor) -> Tensors:
+        return _in_blocks(form.value, form.fast_value, logits.shape, logits, targets)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple, outputs: Tensors) -> None:
+        ctx.form, *tensors = inputs
+        ctx.mark_non_differentiable(outputs[1])
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*tensors, outputs[1])
+
+    @staticmethod
+    def backward(ctx: Any, incoming: Tensor | None, _: None) -> tuple:
+        if incoming is None:
+            return None, None, None
+        logits, targets, slopes = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            _, slopes = ctx.form.value(logits, targets)
+        return None, slopes * incoming, None
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple, form: Elementwise, *tensors: Tensor) -> tuple:
+        outputs = _ElementsForwardMode.apply(form, *_batched(info, in_dims, tensors))
+        return outputs, (0, 0)
+
+
+class _RowsForwardMode(_Rows):
+    """The same with forward-mode derivatives, which the compiler refuses to see."""
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple, outputs: Tensors) -> None:
+        _Rows.setup_context(ctx, inputs, outputs)
+        ctx.save_for_forward(*inputs[1:], *outputs)
+
+    @staticmethod
+    def jvp(ctx: Any, _form: None, tangent: Tensor, _targets: None) -> Tensors:
+        logits, targets, *outputs = ctx.saved_tensors
+        tangents = []
+        for output in outputs:
+            incoming = (torch.ones_like(x) if x is output else torch.zeros_like(x) for x in outputs)
+            (gradient,) = ctx.form.gradient(logits, targets, *outputs, *incoming)
+            tangents.append((gradient * tangent).sum(-1))
+        return tuple(tangents)
+
+
+class _ElementsForwardMode(_Elements):
+    """The same with forward-mode derivatives, which the compiler refuses to see."""
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple, outputs: Tensors) -> None:
+        _Elements.setup_context(ctx, inputs, outputs)
+        ctx.save_for_forward(*inputs[1:])
+
+    @staticmethod
+    def jvp(ctx: Any, _form: None, tangent: Tensor, _targets: None) -> tuple[Tensor, None]:
+        _, slopes = ctx.form.value(*ctx.saved_tensors[:2])
+        return slopes * tangent, None
+
+
+def _batched(info: Any, in_dims: tuple, tensors: Tensors) -> Tensors:
+    """The tensors with the dimension of vmap in front."""
+    return tuple(
+        x.expand(info.batch_size, *x.shape) if dim is None else x.movedim(dim, 0)
+        for x, dim in zip(tensors, in_dims[1:], strict=True)
+    )
+
+
+def _in_blocks(plain: Callable, fast: Callable, lead: torch.Size, *tensors: Tensor) -> Tensors:
+    """The function on blocks of about BLOCK scores, fast where it can be; the rows have shape ``lead``."""
+    logits, count = tensors[0], lead.numel()
+    if torch.compiler.is_compiling() or not logits.is_cpu or not lead or not logits.numel():
+        return plain(*tensors)
+    step = max(1, BLOCK * count // logits.numel())
+    rows = [x.reshape(count, *x.shape[len(lead) :]) for x in tensors]
+    outputs: Tensors = ()
+    for start in range(0, count, step):
+        block = [x[start : start + step] for x in rows]
+        results = fast(*block) or plain(*block)
+        if not outputs:
+            outputs = tuple(x.new_empty((count, *x.shape[1:])) for x in results)
+        for output, result in zip(outputs, results, strict=True):
+            output[start : start + step] = result
+    return tuple(x.reshape(*lead, *x.shape[1:]) for x in outputs)
