@@ -10,6 +10,12 @@ from pathlib import Path
 BUILD = Path("_build")
 INDEX = BUILD / "html" / "index.html"
 IPYTHON = BUILD / ".ipython"
+KERNEL = """\
+from ipykernel.iostream import OutStream
+
+c.IPKernelApp.log_level = "ERROR"
+OutStream.flush_interval = 3600  # a cell's output goes out when the cell ends, never in mid-line
+"""
 COMMAND = ["jupyter-book", "build", ".", "--warningiserror", "--nitpick", "--keep-going"]
 
 
@@ -21,7 +27,7 @@ def kernel_environment() -> dict[str, str]:
     """
     profile = IPYTHON / "profile_default"
     profile.mkdir(parents=True, exist_ok=True)
-    (profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 'ERROR'\n")
+    (profile / "ipython_kernel_config.py").write_text(KERNEL)
     return {"OMP_NUM_THREADS": "1", **os.environ, "IPYTHONDIR": str(IPYTHON.resolve())}
 
 
