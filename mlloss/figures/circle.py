@@ -29,7 +29,7 @@ X_LIMITS, Y_LIMITS = (-0.5, 1.05), (-0.05, 1.5)
 PLACES = [(x, y) for y in (0.1, 0.4, 0.7, 1.0, 1.3) for x in (-0.3, 0.0, 0.3, 0.6, 0.9)]
 SMALL, LARGE = 0.1, 0.2  # length of an arrow of the field, and of the reader's own, for a gradient of γ
 BOUNDARY = 1e-6  # not 0, which is the exponent wherever both weights are 0
-RATE = 0.03  # how far a step goes for a gradient of γ
+RATE = 0.05  # how far a step goes for a gradient of γ
 CIRCLE, UNIFIED = 0, 1
 PAPER, SIMPLE, WRONG_SIGN = 0, 1, 2
 
@@ -134,7 +134,7 @@ def circle_plane() -> LiveFigure:
             Choice(loss, "loss", {"circle loss": CIRCLE, "unified loss, margin 1 − 2m": UNIFIED}, CIRCLE),
             Choice(through, "weights of circle loss", {"constants (detached)": 0, "differentiated": 1}, 0),
             Slider(m, "margin m", 0.05, 0.45, 0.25, step=0.05),
-            Slider(gamma, "scale γ", 1, 64, 16, step=1),
+            Slider(gamma, "scale γ", 1, 64, 8, step=1),
         ],
         panels=[
             Panel(
@@ -246,7 +246,7 @@ def self_paced_weights() -> LiveFigure:
             "weighs all alike. With the wrong sign the weight of a negative is 0 above 0."
         ),
         controls=[
-            Slider(s_n, "negative sₙ", -1, 1, 0.3, step=0.05),
+            Slider(s_n, "negative sₙ", -1, 1, 0.5, step=0.05),
             Slider(s_p, "positive sₚ", -1, 1, 0.7, step=0.05),
             Slider(m, "margin m", 0, 0.5, 0.25, step=0.05),
             Choice(optima, "optima Oₚ and Oₙ", words, PAPER),
