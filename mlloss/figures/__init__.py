@@ -29,6 +29,7 @@ from mlloss.figures.softmax import scores_and_probabilities, softmax_focal, two_
 from mlloss.figures.softmax_many_ones import many_ones
 from mlloss.figures.training import learning_curves
 from mlloss.figures.two_classes import sigmoid_slope_and_log, squared_error_and_cross_entropy
+from mlloss.figures.unified import pairs_on_a_line, scale_and_margin
 from mlloss.live import LiveFigure
 
 REGISTRY: dict[str, Callable[[], LiveFigure]] = {
@@ -53,6 +54,8 @@ REGISTRY: dict[str, Callable[[], LiveFigure]] = {
         many_ones,
         threshold_and_measures,
         which_set_to_predict,
+        pairs_on_a_line,
+        scale_and_margin,
         circle_plane,
         self_paced_weights,
     )
@@ -70,8 +73,10 @@ __all__ = [
     "logsumexp_and_max",
     "many_ones",
     "measures_over_thresholds",
+    "pairs_on_a_line",
     "playground",
     "reliability",
+    "scale_and_margin",
     "scores_and_probabilities",
     "self_paced_weights",
     "share_of_easy_examples",

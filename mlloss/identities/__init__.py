@@ -15,6 +15,7 @@ from mlloss.identities import (
     sigmoid,
     softmax,
     softmax_many_ones,
+    unified,
 )
 from mlloss.identities.registry import CHECKS, Check, check
 
@@ -31,4 +32,5 @@ __all__ = [
     "sigmoid",
     "softmax",
     "softmax_many_ones",
+    "unified",
 ]
