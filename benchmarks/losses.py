@@ -1,6 +1,6 @@
 """How fast the losses are, in units of torch's binary cross-entropy on the same logits; and their memory.
 
-    python benchmarks/losses.py [--quick] [--device cuda]
+    python benchmarks/losses.py [--quick] [--device cuda] [--save FILE]
 
 Everything is measured in one run: in each round every loss takes its turn, and what is printed is the median
 over the rounds of its time divided by that of BCE in the same round.  "Article" are the forms of the articles
@@ -12,10 +12,15 @@ Nothing here is a test: machines differ.
 from __future__ import annotations
 
 import argparse
+import datetime
 import importlib.util
+import json
+import os
+import platform
 import statistics
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -245,10 +250,28 @@ def growth(rounds: int, device: str) -> None:
     show("unified, time an entry (smallest size = 1)", columns, {"": per_entry})
 
 
+def save(file: Path, device: str, rounds: int, sizes: list[str], **tables: dict[str, list[float]]) -> None:
+    """The tables as JSON, a value for each size, with the machine and the date; the book draws them."""
+    run = {
+        "date": datetime.date.today().isoformat(),
+        "torch": torch.__version__,
+        "machine": f"{platform.machine()}, {os.cpu_count()} CPU",
+        "device": device,
+        "rounds": rounds,
+        "sizes": sizes,
+    }
+    rounded = {
+        table: {name: [round(value, 3) for value in values] for name, values in rows.items()}
+        for table, rows in tables.items()
+    }
+    file.write_text(json.dumps(run | rounded, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds, and nothing compiled")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--save", metavar="FILE", type=Path, help="write the three tables as JSON too")
     options = parser.parse_args()
     torch.set_num_threads(1)
     rounds = 5 if options.quick else 15
@@ -275,6 +298,8 @@ def main() -> None:
         for name, run in trained.items():
             s.grad = None
             memory.setdefault(name, []).append(peak(run, options.device) / size)
+    if options.save:
+        save(options.save, options.device, rounds, columns, time=both, forward=forward, memory=memory)
     show("forward and backward, BCE = 1", columns, both)
     show("forward, BCE = 1", columns, forward)
     show("peak memory in N, gradient included", columns, memory)

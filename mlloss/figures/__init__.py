@@ -25,6 +25,7 @@ from mlloss.figures.label_sets import (
 )
 from mlloss.figures.one_sigmoid_per_label import balance_of_pulls, labels_on_and_off
 from mlloss.figures.playground import playground, tug_of_war
+from mlloss.figures.pytorch import digits_that_survive, speed_and_memory
 from mlloss.figures.softmax import scores_and_probabilities, softmax_focal, two_scores
 from mlloss.figures.softmax_many_ones import many_ones
 from mlloss.figures.training import learning_curves
@@ -58,6 +59,7 @@ REGISTRY: dict[str, Callable[[], LiveFigure]] = {
         scale_and_margin,
         circle_plane,
         self_paced_weights,
+        digits_that_survive,
     )
 }
 
@@ -67,6 +69,7 @@ __all__ = [
     "best_answer",
     "circle_plane",
     "cross_entropy_and_hinge",
+    "digits_that_survive",
     "focal_loss",
     "labels_on_and_off",
     "learning_curves",
@@ -83,6 +86,7 @@ __all__ = [
     "sigmoid_slope_and_log",
     "softmax_focal",
     "softplus_and_relu",
+    "speed_and_memory",
     "squared_error_and_cross_entropy",
     "temperature",
     "threshold_and_measures",
