@@ -192,10 +192,16 @@ def test_shapes_and_strides(loss):
     torch.testing.assert_close(flipped, (value.flip(0), gradient.flip(0)))
 
 
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float64])  # float64 is that of the scores: no copy is made
+@pytest.mark.parametrize("ignored", [False, True])
 @each(LOSSES)
-def test_inputs_stay_as_they_are(loss):
+def test_inputs_stay_as_they_are(loss, ignored, dtype):
     scores, words = batch(loss)
-    targets, before = loss.targets(words), scores.detach().clone()
+    if loss.kind == "labels":
+        dtype = torch.int64
+    elif not ignored:
+        words = ["PNNP", "NNNN", "PPPP", "NPNN", "NNNP", "PNPP"]
+    targets, before = loss.targets(words).to(dtype), scores.detach().clone()
     kept = targets.clone()
     loss.call(scores, targets, reduction="mean").backward()
     assert scores.equal(before)
