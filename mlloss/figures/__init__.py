@@ -9,6 +9,7 @@ page and PyTorch for it.
 from collections.abc import Callable
 
 from mlloss.figures.circle import circle_plane, self_paced_weights
+from mlloss.figures.contrastive import embeddings_on_a_circle, one_anchor, temperature_of_negatives
 from mlloss.figures.hard_form import (
     cross_entropy_and_hinge,
     logsumexp_and_max,
@@ -60,6 +61,8 @@ REGISTRY: dict[str, Callable[[], LiveFigure]] = {
         circle_plane,
         self_paced_weights,
         digits_that_survive,
+        one_anchor,
+        temperature_of_negatives,
     )
 }
 
@@ -70,12 +73,14 @@ __all__ = [
     "circle_plane",
     "cross_entropy_and_hinge",
     "digits_that_survive",
+    "embeddings_on_a_circle",
     "focal_loss",
     "labels_on_and_off",
     "learning_curves",
     "logsumexp_and_max",
     "many_ones",
     "measures_over_thresholds",
+    "one_anchor",
     "pairs_on_a_line",
     "playground",
     "reliability",
@@ -89,6 +94,7 @@ __all__ = [
     "speed_and_memory",
     "squared_error_and_cross_entropy",
     "temperature",
+    "temperature_of_negatives",
     "threshold_and_measures",
     "tug_of_war",
     "tuned_thresholds",

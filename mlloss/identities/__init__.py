@@ -7,6 +7,7 @@
 
 from mlloss.identities import (
     circle,
+    contrastive,
     cross_entropy,
     hard_form,
     imbalance,
@@ -25,6 +26,7 @@ __all__ = [
     "Check",
     "check",
     "circle",
+    "contrastive",
     "cross_entropy",
     "hard_form",
     "imbalance",

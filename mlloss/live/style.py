@@ -30,6 +30,9 @@ ROLES: dict[str, str] = {
     "unified": "purple",
     "circle": "ochre",
     "thresholded": "green",
+    "SupCon out": "blue",
+    "SupCon in": "vermilion",
+    "mean of InfoNCE": "ochre",
 }
 
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import mlloss
+from mlloss.figures import contrastive
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "golden.json").read_text())
 
@@ -56,6 +57,7 @@ LOSSES = {
     "unified_loss": lambda s, y, gamma, m: mlloss.unified_loss(s, y, gamma=gamma, margin=m),
     "am_softmax": lambda s, y, gamma, m: mlloss.unified_loss(s, y, gamma=gamma, margin=m),
     "multi_positive_eq2": lambda s, y, tau: mlloss.unified_loss(s, y, gamma=1 / tau),
+    "supcon_out": lambda s, y, tau: mlloss.multilabel_softmax_cross_entropy(s / tau, y),
     "hard_form_eq2": mlloss.hard_unified_loss,
     "triplet_hard": lambda s, y, m: mlloss.hard_unified_loss(s, y, margin=m),
     "multilabel_ce_eq4": mlloss.thresholded_loss,
@@ -136,6 +138,25 @@ def test_binary_cross_entropy_over_classes(case):
     if "gradient" in case:
         loss.backward()
         assert s.grad.flatten().tolist() == pytest.approx(case["gradient"], rel=1e-12, abs=1e-14)
+
+
+CONTRASTIVE = {
+    "multi_positive_eq2": "unified",
+    "mean_of_single_positive_infonce": "mean of InfoNCE",
+    "supcon_out": "SupCon out",
+    "supcon_in": "SupCon in",
+}
+
+
+@cases(CONTRASTIVE)
+def test_contrastive_forms(case):
+    """As the live figure computes them."""
+    forms = {form.word: form.torch_value for form in contrastive.FORMS}
+    s, y = scores(case, torch.float64)
+    loss = forms[CONTRASTIVE[case["function"]]](s / case["parameters"]["tau"], y)
+    loss.backward()
+    assert loss.item() == pytest.approx(case["expected"], rel=1e-12)
+    assert s.grad.tolist() == pytest.approx(case["gradient"], rel=1e-11, abs=1e-14)
 
 
 MEASURES = {
