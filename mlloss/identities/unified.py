@@ -412,7 +412,7 @@ def unified_am_softmax() -> None:
 
 @check("unified-triplet", NUMERIC)
 def unified_triplet() -> None:
-    """Unit vectors: [|a − p|² − |a − n|² + α]₊ = 2[sₙ − sₚ + α/2]₊, in 2, 3 and 16 dimensions at random."""
+    """Unit vectors: [|x − x₊|² − |x − x₋|² + α]₊ = 2[s₋ − s₊ + α/2]₊, in 2, 3 and 16 dimensions at random."""
     with mpmath.workdps(50):
         generator = random.Random(0)
         for size in (2, 3, 16):
