@@ -29,6 +29,7 @@ from mlloss.figures.playground import playground, tug_of_war
 from mlloss.figures.pytorch import digits_that_survive, speed_and_memory
 from mlloss.figures.softmax import scores_and_probabilities, softmax_focal, two_scores
 from mlloss.figures.softmax_many_ones import many_ones
+from mlloss.figures.threshold import best_common_score, movable_threshold
 from mlloss.figures.training import learning_curves
 from mlloss.figures.two_classes import sigmoid_slope_and_log, squared_error_and_cross_entropy
 from mlloss.figures.unified import pairs_on_a_line, scale_and_margin
@@ -63,6 +64,8 @@ REGISTRY: dict[str, Callable[[], LiveFigure]] = {
         digits_that_survive,
         one_anchor,
         temperature_of_negatives,
+        movable_threshold,
+        best_common_score,
     )
 }
 
@@ -70,6 +73,7 @@ __all__ = [
     "REGISTRY",
     "balance_of_pulls",
     "best_answer",
+    "best_common_score",
     "circle_plane",
     "cross_entropy_and_hinge",
     "digits_that_survive",
@@ -80,6 +84,7 @@ __all__ = [
     "logsumexp_and_max",
     "many_ones",
     "measures_over_thresholds",
+    "movable_threshold",
     "one_anchor",
     "pairs_on_a_line",
     "playground",

@@ -17,6 +17,7 @@ from mlloss.identities import (
     sigmoid,
     softmax,
     softmax_many_ones,
+    threshold,
     unified,
 )
 from mlloss.identities.registry import CHECKS, Check, check
@@ -36,5 +37,6 @@ __all__ = [
     "sigmoid",
     "softmax",
     "softmax_many_ones",
+    "threshold",
     "unified",
 ]
