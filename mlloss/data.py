@@ -62,6 +62,46 @@ def digit_collages(
     return inputs, appears.any(1).to(dtype)
 
 
+def label_mixtures(
+    samples: int = 200,
+    classes: int = 10,
+    *,
+    positives: float = 2.0,
+    skew: float = 0.0,
+    features: int = 32,
+    world: int = 0,
+    seed: int = 0,
+    dtype: torch.dtype = torch.float64,
+) -> tuple[Tensor, Tensor]:
+    """Many labels in one input: the sum of what each label looks like, and noise.
+
+    Label c = 1, …, C is on with probability q_c ∝ c^(−skew), independently of all others; the q_c add up to
+    `positives`. In the world `world` each label has a look m_c, a standard normal vector; an input is Σ m_c
+    over the labels that are on, plus a standard normal vector. `seed` draws labels and noise, so that
+    training and held-out sets are two seeds of one world.
+
+    Returns inputs `[samples, features]` and targets `[samples, classes]` of 0 and 1 (floating point).
+
+    >>> x, y = label_mixtures(3, 5)
+    >>> x.shape, y.shape
+    (torch.Size([3, 32]), torch.Size([3, 5]))
+    """
+    shares = torch.arange(1, classes + 1, dtype=torch.float64) ** -skew
+    chances = positives * shares / shares.sum()
+    if not (positives >= 0 and chances.max() <= 1):
+        raise ValueError(
+            f"a label cannot be on with probability {chances.max():.3g}; "
+            f"choose positives (now {positives}) or skew (now {skew}) so that it lies between 0 and 1"
+        )
+    nature = torch.Generator().manual_seed(-1 - world)  # no stream that a `seed` begins
+    looks = torch.randn(classes, features, generator=nature, dtype=dtype)
+    generator = torch.Generator().manual_seed(seed)
+    on = torch.rand(samples, classes, generator=generator, dtype=torch.float64) < chances
+    noise = torch.randn(samples, features, generator=generator, dtype=dtype)
+    targets = on.to(dtype)
+    return targets @ looks + noise, targets
+
+
 @cache
 def _digits() -> tuple[Tensor, Tensor]:
     """scikit-learn's digits: images `[1797, 8, 8]` between 0 and 1, and labels."""

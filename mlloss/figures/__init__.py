@@ -32,6 +32,7 @@ from mlloss.figures.softmax_many_ones import many_ones
 from mlloss.figures.threshold import best_common_score, movable_threshold
 from mlloss.figures.training import learning_curves
 from mlloss.figures.two_classes import sigmoid_slope_and_log, squared_error_and_cross_entropy
+from mlloss.figures.two_roads import compared_losses, what_the_cut_leaves
 from mlloss.figures.unified import pairs_on_a_line, scale_and_margin
 from mlloss.live import LiveFigure
 
@@ -66,6 +67,7 @@ REGISTRY: dict[str, Callable[[], LiveFigure]] = {
         temperature_of_negatives,
         movable_threshold,
         best_common_score,
+        what_the_cut_leaves,
     )
 }
 
@@ -75,6 +77,7 @@ __all__ = [
     "best_answer",
     "best_common_score",
     "circle_plane",
+    "compared_losses",
     "cross_entropy_and_hinge",
     "digits_that_survive",
     "embeddings_on_a_circle",
@@ -104,5 +107,6 @@ __all__ = [
     "tug_of_war",
     "tuned_thresholds",
     "two_scores",
+    "what_the_cut_leaves",
     "which_set_to_predict",
 ]

@@ -18,6 +18,7 @@ from mlloss.identities import (
     softmax,
     softmax_many_ones,
     threshold,
+    two_roads,
     unified,
 )
 from mlloss.identities.registry import CHECKS, Check, check
@@ -38,5 +39,6 @@ __all__ = [
     "softmax",
     "softmax_many_ones",
     "threshold",
+    "two_roads",
     "unified",
 ]
