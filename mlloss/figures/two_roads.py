@@ -148,7 +148,6 @@ def what_the_cut_leaves() -> LiveFigure:
 
 # Still pictures of what the chapter's cells compute.
 
-DASHES = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D")
 SHADES = ("blue", "green", "ochre", "purple")
 
@@ -173,16 +172,14 @@ def compared_losses(
             places = torch.arange(len(settings), dtype=torch.float64)
             if reference:
                 axes.axhline(0, color=colour("bound"), linewidth=1.2, label=reference)
-            styles = zip(cycle(SHADES), cycle(DASHES), cycle(MARKERS), strict=False)
-            for i, ((name, runs), (shade, dash, marker)) in enumerate(
-                zip(losses.items(), styles, strict=False)
-            ):
+            styles = zip(cycle(SHADES), cycle(MARKERS), strict=False)
+            for i, ((name, runs), (shade, marker)) in enumerate(zip(losses.items(), styles, strict=False)):
                 axes.errorbar(
                     places + 0.08 * (i - (len(losses) - 1) / 2),
                     runs.mean(-1),
                     runs.std(-1),
                     color=colour(shade),
-                    linestyle=dash,
+                    linestyle="none",
                     marker=marker,
                     capsize=3,
                     label=name,
