@@ -4,7 +4,8 @@
 - `execution`: results of cells are reused only as long as the package is the same.
 - `exercises`: exercises, and solutions that open without JavaScript.
 - `questions`: self-check questions whose choices explain themselves.
-- `claims` and `equations`: the pages that list what has been checked.
+- `claims`, `equations`: the pages that list what has been checked.
+- `loss_map`: the losses as one picture, and questions that lead to one of them.
 - `pages`: what a page loads, and its description; no page asks another host for anything.
 """
 
@@ -14,10 +15,10 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from . import claims, equations, execution, exercises, katex, pages, questions
+from . import claims, equations, execution, exercises, katex, loss_map, pages, questions
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    for part in (katex, execution, exercises, questions, claims, equations, pages):
+    for part in (katex, execution, exercises, questions, claims, equations, loss_map, pages):
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": False}
