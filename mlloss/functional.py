@@ -418,8 +418,8 @@ def multilabel_softmax_cross_entropy(
 ) -> Tensor:
     r"""Softmax cross-entropy with a multi-hot target.
 
-    −(1/|P|) Σₚ log softmax(s)ₚ, or without 1/|P|; the softmax is over the classes not ignored.  Its least
-    value is log |P| (or |P| log |P|), reached when the positives share the probability evenly.
+    −(1/k) Σₚ log softmax(s)ₚ for k positives, or without 1/k; the softmax is over the classes not ignored.
+    Its least value is log k (or k log k), reached when the positives share the probability evenly.
 
     Args:
         logits: scores s of shape ``[..., C]``.
@@ -576,7 +576,7 @@ def hard_unified_loss(
 ) -> Tensor:
     r"""How far the highest negative is above the lowest positive, with a margin.
 
-    [max sₙ − min sₚ + m]₊; :func:`unified_loss` at γ = 1 exceeds it by at most log(1 + |N||P|).
+    [max sₙ − min sₚ + m]₊; :func:`unified_loss` at γ = 1 exceeds it by at most ``log(1 + |N||P|)``.
 
     Args:
         logits: scores s of shape ``[..., C]``.
@@ -608,7 +608,8 @@ def hard_thresholded_loss(
 ) -> Tensor:
     r"""How far the highest negative is above the threshold, and the lowest positive below it.
 
-    [max sₙ − t]₊ + [t − min sₚ]₊; :func:`thresholded_loss` exceeds it by at most log(1 + |N|) + log(1 + |P|).
+    [max sₙ − t]₊ + [t − min sₚ]₊; :func:`thresholded_loss` exceeds it by at most
+    ``log(1 + |N|) + log(1 + |P|)``.
 
     Args:
         logits: scores s of shape ``[..., C]``.

@@ -134,7 +134,7 @@ def exact_match_ratio(
 def hamming_loss(
     predictions: Tensor, targets: Tensor, *, ignore_index: int = -100, reduction: str = "mean"
 ) -> Tensor:
-    """The share of entries that are wrong: |Y △ Z| / C.
+    """The share of entries that are wrong: ``|Y △ Z| / C``.
 
     Args:
         predictions: a bool tensor of shape ``[..., C]``.
@@ -162,7 +162,7 @@ def jaccard(
     zero_division: float = 0.0,
     reduction: str = "mean",
 ) -> Tensor:
-    """|Y ∩ Z| / |Y ∪ Z|, the "accuracy" of the multi-label literature.
+    """``|Y ∩ Z| / |Y ∪ Z|``, the "accuracy" of the multi-label literature.
 
     Args:
         predictions: a bool tensor of shape ``[..., C]``.
@@ -190,7 +190,7 @@ def precision(
     zero_division: float = 0.0,
     reduction: str = "mean",
 ) -> Tensor:
-    """|Y ∩ Z| / |Z|: the share of predicted labels that are right.
+    """``|Y ∩ Z| / |Z|``: the share of predicted labels that are right.
 
     Args:
         predictions: a bool tensor of shape ``[..., C]``.
@@ -218,7 +218,7 @@ def recall(
     zero_division: float = 0.0,
     reduction: str = "mean",
 ) -> Tensor:
-    """|Y ∩ Z| / |Y|: the share of true labels that are found.
+    """``|Y ∩ Z| / |Y|``: the share of true labels that are found.
 
     Args:
         predictions: a bool tensor of shape ``[..., C]``.
@@ -246,7 +246,7 @@ def f1(
     zero_division: float = 0.0,
     reduction: str = "mean",
 ) -> Tensor:
-    """2 |Y ∩ Z| / (|Y| + |Z|), of each sample (not of averaged precision and recall).
+    """``2 |Y ∩ Z| / (|Y| + |Z|)``, of each sample (not of averaged precision and recall).
 
     Args:
         predictions: a bool tensor of shape ``[..., C]``.

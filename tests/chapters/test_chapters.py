@@ -9,6 +9,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
+import mlloss
 from mlloss.identities import CHECKS
 
 ROOT = Path(__file__).parents[2]
@@ -166,3 +167,10 @@ def test_no_cell_prints_a_warning(site: Path, name: str) -> None:
     assert [
         output.get_text() for output in html.select(".output.stream") if "Warning" in output.get_text()
     ] == []
+
+
+def test_page_of_the_api_shows_all_of_it(site: Path) -> None:
+    html = BeautifulSoup((site / "book" / "api.html").read_text(), "html.parser")
+    assert sorted(term["id"] for term in html.select("dt.sig")) == sorted(
+        f"mlloss.{name}" for name in mlloss.__all__
+    )
