@@ -192,7 +192,7 @@ def test_shapes_and_strides(loss):
     torch.testing.assert_close(flipped, (value.flip(0), gradient.flip(0)))
 
 
-@pytest.mark.parametrize("dtype", [torch.int64, torch.float64])  # float64 is that of the scores: no copy is made
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float64])  # with that of the scores no copy is made
 @pytest.mark.parametrize("ignored", [False, True])
 @each(LOSSES)
 def test_inputs_stay_as_they_are(loss, ignored, dtype):
