@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import cycle
 
 import torch
 import torch.nn.functional as F
+from matplotlib.ticker import MaxNLocator
 from sympy import Expr, log, symbols
 from torch import Tensor
 
@@ -148,8 +148,7 @@ def what_the_cut_leaves() -> LiveFigure:
 
 # Still pictures of what the chapter's cells compute.
 
-MARKERS = ("o", "s", "^", "D")
-SHADES = ("blue", "green", "ochre", "purple")
+MARKERS = {"blue": "o", "green": "s", "ochre": "^", "purple": "D"}
 
 
 def compared_losses(
@@ -161,31 +160,35 @@ def compared_losses(
     description: str,
     caption: str = "",
     reference: str = "",
+    colours: Sequence[str] = tuple(MARKERS),
 ) -> Picture:
     """One panel a quantity: for each loss its runs `[settings, runs]`, as their mean ± standard deviation.
 
     The losses stand side by side at each setting, so that their bars do not cover one another. Differences to
     a loss are drawn over a line at zero with the name `reference`.
     """
+    places = torch.arange(len(settings), dtype=torch.float64)
     with Picture(description, title=title, caption=caption, panels=len(panels), height=2.5) as picture:
         for axes, (quantity, losses) in zip(picture.axes, panels.items(), strict=True):
-            places = torch.arange(len(settings), dtype=torch.float64)
             if reference:
                 axes.axhline(0, color=colour("bound"), linewidth=1.2, label=reference)
-            styles = zip(cycle(SHADES), cycle(MARKERS), strict=False)
-            for i, ((name, runs), (shade, marker)) in enumerate(zip(losses.items(), styles, strict=False)):
+            for i, ((name, runs), shade) in enumerate(zip(losses.items(), colours, strict=False)):
+                beside = 0.1 * (i - (len(losses) - 1) / 2)
                 axes.errorbar(
-                    places + 0.08 * (i - (len(losses) - 1) / 2),
+                    places + beside,
                     runs.mean(-1),
                     runs.std(-1),
                     color=colour(shade),
                     linestyle="none",
-                    marker=marker,
+                    marker=MARKERS[shade],
                     capsize=3,
                     label=name,
                 )
-            axes.set(ylabel=quantity)
+            axes.set(ylabel=quantity, xlim=(-0.5, len(settings) - 0.5))
             axes.set_xticks(places.tolist(), [str(setting) for setting in settings])
+            axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         picture.axes[-1].set(xlabel=x_label)
-        picture.axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2)
+        legends = [axes.get_legend_handles_labels() for axes in picture.axes]
+        marks, names = max(legends, key=lambda legend: len(legend[1]))
+        picture.axes[0].legend(marks, names, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2)
     return picture
