@@ -63,7 +63,7 @@ def sigma(value: mpf) -> mpf:
 
 
 def log_sums(n: Numbers, p: Numbers) -> tuple[mpf, mpf]:
-    """a and b, the log-sum-exps of the negatives, and of the positives with their sign turned."""
+    """n and p, the log-sum-exps of the negatives, and of the positives with their sign turned."""
     return mpmath.log(mpmath.fsum(map(mpmath.exp, n))), mpmath.log(mpmath.fsum(mpmath.exp(-s) for s in p))
 
 
@@ -113,7 +113,7 @@ def threshold_loss() -> None:
 
 @check("threshold-softplus", NUMERIC)
 def threshold_softplus() -> None:
-    """It is softplus(a − t) + softplus(b + t), by SymPy for up to 3 classes a side and at random for 30."""
+    """It is softplus(n − t) + softplus(p + t), by SymPy for up to 3 classes a side and at random for 30."""
     for shape in SHAPES:
         n, p, sum_n, sum_p = sides(*shape)
         a, b = logsumexp(*n), logsumexp(*[-s for s in p])
@@ -227,7 +227,7 @@ def _moved(low: Numbers, high: Numbers, border: mpf, side: int, place: int, scor
 
 @check("threshold-sides", NUMERIC)
 def threshold_sides() -> None:
-    """The negatives' entries add up to σ(a − t), the positives' to −σ(b + t), both below 1: to 30 a side."""
+    """The negatives' entries add up to σ(n − t), the positives' to −σ(p + t), both below 1: to 30 a side."""
     for shape in SHAPES:
         n, p, _, _ = sides(*shape)
         value = thresholded_loss(n, p, t)
@@ -247,10 +247,10 @@ def threshold_sides() -> None:
 
 @check("threshold-balance")
 def threshold_balance() -> None:
-    """∂L/∂t is σ(b + t) − σ(a − t), minus the sum of all others: any A, B, and up to 3 classes a side."""
+    """∂L/∂t is σ(p + t) − σ(n − t), minus the sum of all others: any A, B, and up to 3 classes a side."""
     value = log(e + A) + log(1 / e + B)
     in_t = e * diff(value, e)  # e is exp t
-    pull, push = e * B / (1 + e * B), A / (e + A)  # σ(b + t), σ(a − t)
+    pull, push = e * B / (1 + e * B), A / (e + A)  # σ(p + t), σ(n − t)
     assert simplify(in_t - (pull - push)) == 0
     for shape in [*SHAPES, (0, 2), (2, 0)]:
         n, p, _, _ = sides(*shape)
@@ -260,17 +260,17 @@ def threshold_balance() -> None:
 
 @check("threshold-best")
 def threshold_best() -> None:
-    """The derivative in t has one zero, at half of a − b, whatever A and B are; the loss is convex in t."""
+    """The derivative in t has one zero, at half of n − p, whatever A and B are; the loss is convex in t."""
     value = log(e + A) + log(1 / e + B)
     (best,) = solve(diff(value, e), e)
-    assert simplify(best**2 - A / B) == 0  # log of it: t = (a − b)/2
+    assert simplify(best**2 - A / B) == 0  # log of it: t = (n − p)/2
     curvature = e * diff(e * diff(value, e), e)
     assert simplify(curvature - (e * A / (e + A) ** 2 + e * B / (1 + e * B) ** 2)) == 0  # > 0
 
 
 @check("threshold-best-value", NUMERIC)
 def threshold_best_value() -> None:
-    """There the loss is 2 softplus(½(a + b)), at random for up to 30 classes a side, and no t has less."""
+    """There the loss is 2 softplus(½(n + p)), at random for up to 30 classes a side, and no t has less."""
     with mpmath.workdps(50):
         for low, high, border, _ in samples(40):
             if low and high:
