@@ -498,7 +498,7 @@ def playground() -> LiveFigure:
                 height=3.4,
                 y_names={CLASSES - i: f"{i + 1}" for i in range(CLASSES)},
             ),
-            Panel((0, 200), (0, 8), "step of the descent", "loss", height=1.6),
+            Panel((0, 200), (0, 8), "step of the descent", "loss", height=1.6, follow=True),
         ],
         definitions=DEFINITIONS,
         artists=[

@@ -49,7 +49,11 @@ class Grid:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes with fixed limits; panels are stacked, so that they stay readable on a phone."""
+    """One pair of axes; panels are stacked, so that they stay readable on a phone.
+
+    The limits are fixed, unless `follow` is set: then the upper end of y rises as far as curves, areas, bars
+    and traces need it, to 1, 2, 4 or 8 times a power of ten, and comes back to the one that is given.
+    """
 
     x: tuple[float, float]
     y: tuple[float, float]
@@ -58,6 +62,7 @@ class Panel:
     height: float = 2.6
     legend_columns: int = 2
     y_axis: bool = True
+    follow: bool = False
     y_names: Mapping[float, str] = field(default_factory=dict)
 
 

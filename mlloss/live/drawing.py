@@ -12,7 +12,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mlloss.live.artists import Artist, Number, Panel
+from mlloss.live.artists import Area, Artist, Bars, Curve, Number, Panel, Trace
+from mlloss.live.numbers import TICKS, format_tick, round_up
 from mlloss.live.style import RC_PARAMS, with_css_variables
 
 WIDTH = 4.75  # inches; on a screen of 360 px the text is then still 9 px high or more
@@ -29,8 +30,10 @@ def draw(
     with matplotlib.rc_context({**RC_PARAMS, "svg.hashsalt": prefix}):
         figure = Figure(figsize=(WIDTH, sum(panel.height for panel in panels)), dpi=72, layout="constrained")
         axes = figure.subplots(len(panels), squeeze=False)[:, 0]
-        for ax, panel in zip(axes, panels, strict=True):
+        for index, (ax, panel) in enumerate(zip(axes, panels, strict=True)):
             _prepare(ax, panel)
+            if panel.follow:
+                _follow(ax, panel, _highest(artists, values, index), f"{prefix}-axis-{index}")
         drawn = [artist for artist in artists if not isinstance(artist, Number)]
         # Twice: the legends' room must be known before arrow heads of a fixed size can be drawn.
         for _ in range(2):
@@ -43,7 +46,12 @@ def draw(
             figure.draw_without_rendering()
             figure.set_layout_engine("none")
         height = figure.get_figheight() * 72
-        return inline_svg(figure), [_transform(ax, height) for ax in axes]
+        transforms = [_transform(ax, height) for ax in axes]
+        for ax, panel, transform in zip(axes, panels, transforms, strict=True):
+            if panel.follow:
+                scale, offset = transform["y"]
+                transform["ends"] = [scale * end + offset for end in ax.get_ylim()]
+        return inline_svg(figure), transforms
 
 
 def _prepare(ax: Axes, panel: Panel) -> None:
@@ -53,6 +61,27 @@ def _prepare(ax: Axes, panel: Panel) -> None:
     if not panel.y_axis:
         ax.yaxis.set_visible(False)
         ax.spines.left.set_visible(False)
+
+
+def _highest(artists: Sequence[Artist], values: Mapping[str, Any], index: int) -> float:
+    """The largest number that raises the axis of a panel that follows."""
+    raising = [artist for artist in artists if raises(artist, index)]
+    numbers = np.concatenate([np.ravel(values[artist.name]) for artist in raising])
+    return float(np.max(numbers[np.isfinite(numbers)], initial=-np.inf))
+
+
+def raises(artist: Artist, index: int) -> bool:
+    """Whether the axis of a panel that follows makes room for this artist."""
+    return isinstance(artist, Curve | Area | Bars | Trace) and artist.panel == index
+
+
+def _follow(ax: Axes, panel: Panel, value: float, gid: str) -> None:
+    low, high = panel.y
+    places = np.linspace(low, high if value <= high else round_up(value), TICKS + 1)
+    ax.set_ylim(places[0], places[-1])
+    ax.set_yticks(places, [format_tick(place) for place in places])
+    for i, text in enumerate(ax.get_yticklabels()):
+        text.set_gid(f"{gid}-{i}")
 
 
 def _clear(ax: Axes) -> None:

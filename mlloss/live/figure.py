@@ -26,8 +26,8 @@ from sympy import Expr, Symbol
 from mlloss import default_device
 from mlloss.live.artists import Artist, Number, Panel
 from mlloss.live.controls import Control, controls_html
-from mlloss.live.drawing import draw
-from mlloss.live.numbers import format_number
+from mlloss.live.drawing import draw, raises
+from mlloss.live.numbers import TICKS, format_number
 from mlloss.live.style import colour, with_css_variables
 from mlloss.live.tree import tree
 
@@ -175,6 +175,17 @@ class LiveFigure(anywidget.AnyWidget):
                 | ({} if isinstance(artist, Number) else {"axes": transforms[artist.panel]})
                 for artist in self.artists
             ],
+            "axes": [
+                {
+                    "low": panel.y[0],
+                    "high": panel.y[1],
+                    "artists": [artist.name for artist in self.artists if _stands(artist, index)],
+                    "raised_by": [artist.name for artist in self.artists if raises(artist, index)],
+                    "ticks": [f"{prefix}-axis-{index}-{i}" for i in range(TICKS + 1)],
+                }
+                for index, panel in enumerate(self.panels)
+                if panel.follow
+            ],
             **({"descent": self.descent.spec()} if self.descent else {}),
             **({"code": self.code} if self.code else {}),
         }
@@ -220,6 +231,10 @@ class LiveFigure(anywidget.AnyWidget):
         bundle = super()._repr_mimebundle_(**kwargs)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
         return {**data, "text/html": self.html, "text/plain": f"<LiveFigure {self.name}>"}, metadata
+
+
+def _stands(artist: Artist, index: int) -> bool:
+    return not isinstance(artist, Number) and artist.panel == index
 
 
 def _number(name: str, value: Any) -> float:

@@ -84,6 +84,14 @@
   /** A slider's value with the decimals of its steps, also where a descent has moved it between them. */
   const onStep = (value, digits) => formatNumber(Number(value.toFixed(digits)), digits);
 
+  /** The next of 1, 2, 4 and 8 times a power of ten; the same as mlloss.live.numbers.round_up. */
+  function roundUp(value) {
+    const power = 10 ** Math.floor(Math.log10(value));
+    return [1, 2, 4, 8, 10].find((step) => step * power >= value) * power;
+  }
+
+  const formatTick = (value) => String(Number(value.toPrecision(6))).replace("-", "−");
+
   const place = ([scale, offset], value) => scale * value + offset;
   const pair = (x, y) => `${x.toFixed(2)} ${y.toFixed(2)}`;
   const finite = (...numbers) => numbers.every(Number.isFinite);
@@ -339,6 +347,8 @@
     #definitions = [];
     #artists = new Map();
     #velocities = new Map();
+    #axes = [];
+    #handles = [];
     #values = {};
     #spec = null;
     #running = 0;
@@ -369,7 +379,7 @@
     #wake() {
       if (this.#spec) return;
       this.#spec = JSON.parse(this.querySelector('script[type="application/json"]').textContent);
-      const { controls, definitions, artists, descent } = this.#spec;
+      const { controls, definitions, artists, axes, descent } = this.#spec;
       for (const control of controls) {
         const input = this.querySelector(`form [name="${control.name}"]`);
         const shown = this.querySelector(`[data-control="${control.name}"]`);
@@ -389,6 +399,7 @@
         this.#artists.set(artist.name, ARTISTS[artist.kind](artist, this.#scope, (tag) => find(home, tag), home));
         if (artist.drag) this.#makeHandle(artist, home);
       }
+      this.#axes = axes.map((axis) => this.#makeAxis(axis, artists));
       for (const [name, tree] of Object.entries(descent?.velocities ?? {})) {
         this.#velocities.set(name, compile(tree, this.#scope));
       }
@@ -459,18 +470,31 @@
     #draw(params, descending) {
       Object.assign(this.#scope, params);
       for (const control of this.#controls.values()) this.#showControl(control);
+      for (const show of this.#handles) show();
       for (const [name, value] of this.#definitions) this.#scope[name] = value();
-      for (const [name, artist] of this.#artists) {
-        this.#values[name] = artist.compute(descending);
-        artist.show(this.#values[name]);
-      }
+      for (const [name, artist] of this.#artists) this.#values[name] = artist.compute(descending);
+      for (const fit of this.#axes) fit();
+      for (const [name, artist] of this.#artists) artist.show(this.#values[name]);
       if (this.querySelector(".lf-code")?.open) this.#writeCode();
+    }
+
+    /** An axis whose upper end follows what is drawn, as a function that makes it fit. */
+    #makeAxis({ low, high, artists: names, raised_by: raising, ticks }, artists) {
+      const places = artists.filter(({ name }) => names.includes(name)).map(({ axes }) => axes);
+      const texts = ticks.map((id) => find(this.querySelector(`[id="${id}"]`), "text"));
+      const [foot, head] = places[0].ends;
+      return () => {
+        const highest = Math.max(...raising.flatMap((name) => this.#values[name]).filter(Number.isFinite));
+        const end = highest > high ? roundUp(highest) : high;
+        const scale = (head - foot) / (end - low);
+        for (const axes of places) axes.y = [scale, foot - scale * low];
+        texts.forEach((text, i) => (text.textContent = formatTick(low + ((end - low) * i) / (texts.length - 1))));
+      };
     }
 
     #showControl(control) {
       const value = this.#scope[control.name];
       if (control.held.read(control.input, control) !== value) control.held.write(control.input, value, control);
-      for (const handle of control.handles ?? []) this.#showHandle(handle, control, value);
       if (!control.shown) return;
       const text = onStep(value, control.digits) + (control.unit && ` ${control.unit}`);
       if (control.shown.textContent !== text) control.shown.textContent = text;
@@ -504,7 +528,7 @@
         home.setAttribute(key, value);
       }
       home.setAttribute("aria-orientation", axis === "x" ? "horizontal" : "vertical");
-      control.handles = [...(control.handles ?? []), home];
+      this.#handles.push(() => this.#showHandle(home, control, Object.values(drag)));
       const moveTo = (params) => {
         this.#pause();
         this.#follow(params);
@@ -521,11 +545,14 @@
       });
       home.addEventListener("pointerup", () => this.#announce());
       home.addEventListener("keydown", (event) => {
-        const move = { ArrowLeft: ["x", -1], ArrowRight: ["x", 1], ArrowDown: ["y", -1], ArrowUp: ["y", 1] }[event.key];
-        if (!move || event.altKey || event.ctrlKey || event.metaKey) return; // those are the browser's
-        const symbol = drag[move[0]] ?? drag[axis];
+        const moves = { ArrowLeft: ["x", -1], ArrowRight: ["x", 1], ArrowDown: ["y", -1], ArrowUp: ["y", 1] };
+        const [along, steps] = { ...moves, Home: [axis, -Infinity], End: [axis, Infinity] }[event.key] ?? [];
+        if (!along || event.altKey || event.ctrlKey || event.metaKey) return; // those are the browser's
+        const symbol = drag[along] ?? drag[axis];
+        const { start, stop, input } = this.#controls.get(symbol);
+        const aim = this.#scope[symbol] + steps * Number(input.step);
         event.preventDefault();
-        moveTo({ [symbol]: this.#snap(symbol, this.#scope[symbol] + move[1] * Number(this.#controls.get(symbol).input.step)) });
+        moveTo({ [symbol]: this.#snap(symbol, Math.max(start, Math.min(stop, aim))) });
         this.#announce();
       });
     }
@@ -536,8 +563,9 @@
       return Math.max(start, Math.min(stop, Number((start + Math.round((value - start) / step) * step).toFixed(digits))));
     }
 
-    #showHandle(handle, { start, stop, digits }, value) {
-      const state = { "aria-valuemin": start, "aria-valuemax": stop, "aria-valuenow": value, "aria-valuetext": onStep(value, digits) };
+    #showHandle(handle, { name, start, stop }, symbols) {
+      const words = symbols.map((symbol) => onStep(this.#scope[symbol], this.#controls.get(symbol).digits));
+      const state = { "aria-valuemin": start, "aria-valuemax": stop, "aria-valuenow": this.#scope[name], "aria-valuetext": words.join(", ") };
       for (const [key, text] of Object.entries(state)) handle.setAttribute(key, text);
     }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 from collections.abc import Callable
 from io import BytesIO
 from typing import Any
@@ -83,7 +85,7 @@ def test_script_draws_what_matplotlib_drew(load: Load, figure: LiveFigure) -> No
 
 
 def test_script_draws_another_setting_as_matplotlib_does(load: Load, figure: LiveFigure) -> None:
-    setting = {"a": -1.5, "b": 1.25, "shape": 1, "lifted": 1}
+    setting = {"a": -1.25, "b": 0.5, "shape": 1, "lifted": 1}
     page = load(figure)
     element(page).evaluate("(figure, s) => figure.set(s)", setting)
     other = gallery.gallery()
@@ -163,7 +165,7 @@ def test_between_steps_a_slider_shows_the_decimals_of_a_step(load: Load, figure:
     page = load(figure)
     element(page).evaluate("figure => figure.set({a: 0.0123, b: -0.04})")
     assert page.locator(".lf-value").all_text_contents() == ["0.0", "0.0 m"]
-    assert page.locator(".lf-handle").get_attribute("aria-valuetext") == "0.0"
+    assert page.locator(".lf-handle").get_attribute("aria-valuetext") == "0.0, 0.0"
 
 
 def test_a_point_is_moved_by_arrow_keys(load: Load, figure: LiveFigure) -> None:
@@ -174,6 +176,38 @@ def test_a_point_is_moved_by_arrow_keys(load: Load, figure: LiveFigure) -> None:
     page.keyboard.press("ArrowUp")
     assert params(page) == {**figure.params, "a": 0.9, "b": -0.3}
     assert page.get_by_role("slider", name="the dot").get_attribute("aria-valuenow") == "0.9"
+
+
+def test_home_and_end_move_a_point_to_its_ends(load: Load, figure: LiveFigure) -> None:
+    page = load(figure)
+    handle = page.get_by_role("slider", name="the dot")
+    handle.press("End")
+    assert params(page) == {**figure.params, "a": 2}
+    handle.press("Home")
+    assert params(page) == {**figure.params, "a": -2}
+    assert handle.get_attribute("aria-valuetext") == "−2.0, −0.5"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "labels"), [(1, -0.5, "0 0.5 1 1.5 2"), (-1.5, 1.25, "0 1 2 3 4"), (2, -2, "0 2 4 6 8")]
+)
+def test_an_axis_follows_what_is_drawn_and_comes_back(
+    load: Load, figure: LiveFigure, a: float, b: float, labels: str
+) -> None:
+    page = load(figure)
+    numbers, course = page.locator('svg [id*="-axis-2-"] text'), page.locator('svg [id$="-trace"] path')
+    start = numbers.all_text_contents(), course.get_attribute("d")
+    element(page).evaluate("(figure, s) => figure.set(s)", {"a": a, "b": b})
+    assert numbers.all_text_contents() == labels.split()
+    specification = json.loads(page.locator("script[type='application/json']").text_content())
+    foot, head = next(
+        artist["axes"]["ends"] for artist in specification["artists"] if artist["name"] == "trace"
+    )
+    height = foot + (head - foot) * (a**2 + b**2) / float(labels.split()[-1])
+    assert float(re.split("[ LM]", course.get_attribute("d"))[-1]) == pytest.approx(height, abs=0.01)
+    element(page).evaluate("figure => figure.reset()")
+    assert (numbers.all_text_contents(), course.get_attribute("d")) == start
+    assert start[0] == ["0", "0.5", "1", "1.5", "2"]
 
 
 def test_presets_set_some_controls_and_the_start_the_others(load: Load, figure: LiveFigure) -> None:

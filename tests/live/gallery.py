@@ -68,7 +68,7 @@ def gallery() -> LiveFigure:
         panels=[
             Panel((-2, 2), (-2, 2), "x", "y"),
             Panel((-0.5, 2.5), (-2, 8)),
-            Panel((0, 100), (0, 8), "step", "loss"),
+            Panel((0, 100), (0, 2), "step", "loss", follow=True),
         ],
         definitions={half: loss / 2},
         artists=[

@@ -277,6 +277,16 @@ def test_numbers_are_written_so(value: float, digits: int, text: str) -> None:
     assert format_number(value, digits) == text
 
 
+def test_an_axis_that_follows_has_room_for_the_first_picture() -> None:
+    panels = [Panel((-1, 1), (0, 1), follow=True)]
+    figure = tiny(controls=[Slider(z, "z", -30, 30, 25)], panels=panels)
+    words = re.findall(r'-axis-0-\d">.*?>([^<]+)</text>', figure.html, re.DOTALL)
+    assert words == ["0", "10", "20", "30", "40"]
+    (axis,) = json.loads(re.search(r"<script[^>]*>(.*)</script>", figure.html)[1])["axes"]
+    assert axis["raised_by"] == ["line"]
+    assert axis["artists"] == ["line", "dot", "arrow"]
+
+
 def test_colours_stand_out() -> None:
     """3:1 or better against the page, light and dark (WCAG 1.4.11); the grid is meant to recede."""
     css = (LIVE / "live-figure.css").read_text()
