@@ -9,7 +9,7 @@ import pytest
 from sympy import Rational, Symbol
 
 from mlloss.identities import CHECKS
-from mlloss.identities.registry import assert_between, assert_equal
+from mlloss.identities.registry import assert_between, assert_equal, check
 from mlloss.symbolic import sigmoid, softplus
 
 z = Symbol("z", real=True)
@@ -57,6 +57,11 @@ def test_no_display_escapes_the_search() -> None:
 
 def test_every_check_says_what_it_shows() -> None:
     assert all(check.statement.endswith(".") and check.how for check in CHECKS.values())
+
+
+def test_an_equation_has_one_check() -> None:
+    with pytest.raises(ValueError, match="two checks for the equation 'logit'"):
+        check("logit")(lambda: None)
 
 
 def test_a_wrong_equation_is_found() -> None:

@@ -21,6 +21,7 @@ from mlloss.live import (
     Area,
     Arrow,
     Bars,
+    Choice,
     Contours,
     Curve,
     Grid,
@@ -32,6 +33,7 @@ from mlloss.live import (
     Plane,
     Point,
     Slider,
+    Switch,
     Trace,
 )
 from mlloss.live.artists import format_number
@@ -220,6 +222,16 @@ def test_a_wrong_setting_is_refused(params: dict[str, Any], message: str) -> Non
     with pytest.raises(ValueError, match=message):
         figure.params = params
     assert figure.params == {"z": 1}
+
+
+def test_choices_and_switches_refuse_what_they_do_not_have() -> None:
+    choice, switch = Choice(z, "z", {"one": 1, "two": 2}, 1), Switch(z, "z")
+    choice.check(2)
+    switch.check(1)
+    with pytest.raises(ValueError, match=r"z = 3 is not one of 1 \(one\), 2 \(two\)"):
+        choice.check(3)
+    with pytest.raises(ValueError, match="z = 2 is neither 0"):
+        switch.check(2)
 
 
 def test_what_an_author_gets_wrong_is_said() -> None:
