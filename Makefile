@@ -24,14 +24,14 @@ help:
 	@echo "make clean   remove the built book (and its executed results)"
 
 book:
-	$(SETUP)
+	$(SETUP) requirements-book.txt
 	@$(BIN)/python tools/build.py
 
 serve: book
 	@$(BIN)/python tools/serve.py _build/html
 
 test:
-	$(SETUP) requirements-lab.txt requirements-test.txt
+	$(SETUP) requirements-book.txt requirements-lab.txt requirements-test.txt
 	@$(BIN)/python tools/browser.py
 	@$(BIN)/python tools/build.py
 	@$(BIN)/python -m pytest
@@ -41,7 +41,7 @@ lab:
 	@$(BIN)/python tools/lab.py book/welcome.md
 
 lint:
-	$(SETUP) requirements-test.txt
+	$(SETUP) requirements-book.txt requirements-test.txt
 	@$(BIN)/python tools/lint.py
 
 bench:

@@ -19,6 +19,12 @@ ROOT = Path(__file__).parents[1]
 SITE = ROOT / "_build" / "html"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--slow", action="store_true", help="also what takes long: all notebooks, in clean environments"
+    )
+
+
 @pytest.fixture(scope="session")
 def site() -> Path:
     """The folder of the built site."""

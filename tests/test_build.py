@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import socket
@@ -212,8 +213,14 @@ def write_page(book: Path, text: str) -> None:
     (book / "book" / "page.md").write_text(text)
 
 
-def build(book: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "tools/build.py"], cwd=book, capture_output=True, text=True)
+def build(book: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "tools/build.py"],
+        cwd=book,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+    )
 
 
 def executions(book: Path) -> int:
@@ -244,6 +251,37 @@ def test_solution_holds_the_cells_up_to_its_end(book: Path) -> None:
     assert "Solution to exercise 1" in solution[1]
     assert ">2\n" in re.sub("</?span[^>]*>", "", solution[1])
     assert '<p class="admonition-title">Exercise 1: Half</p>' in html
+
+
+OUTWARD = re.compile(r'<a href="(https://(?:mybinder|colab|github)[^"]*)"')
+
+
+def test_buttons_are_those_of_the_repository_that_builds(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_REF_NAME", "main")
+    write_page(book, PAGE)
+    html, notebook = book / "_build/html/book/page.html", book / "_build/html/notebooks/page.ipynb"
+    for owner in ("ada", "emmy"):
+        assert (
+            build(book, GITHUB_SERVER_URL="https://github.com", GITHUB_REPOSITORY=f"{owner}/fork").returncode
+            == 0
+        )
+        assert OUTWARD.findall(html.read_text()) == [
+            f"https://mybinder.org/v2/gh/{owner}/fork/main?urlpath=lab%2Ftree%2Fbook%2Fpage.md",
+            f"https://colab.research.google.com/github/{owner}/fork/blob/notebooks/page.ipynb",
+            f"https://github.com/{owner}/fork",
+            f"https://github.com/{owner}/fork/edit/main/book/page.md",
+        ]
+        assert f"mlloss[figures] @ git+https://github.com/{owner}/fork@main" in notebook.read_text()
+
+
+def test_without_an_address_there_is_no_button_that_needs_one(book: Path) -> None:
+    write_page(book, PAGE)
+    assert build(book, GITHUB_SERVER_URL="", GITHUB_REPOSITORY="").returncode == 0
+    html = (book / "_build/html/book/page.html").read_text()
+    assert OUTWARD.findall(html) == []
+    assert "dropdown-launch-buttons" not in html
+    assert 'href="../notebooks/page.ipynb"' in html
+    assert "not installed" in (book / "_build/html/notebooks/page.ipynb").read_text()
 
 
 MISTAKES = {

@@ -1,11 +1,13 @@
 """What this book needs and Jupyter Book 1.x lacks, as one Sphinx extension.
 
+- `repository`: the address of the repository, from which links into it derive.
 - `katex`: formulas are typeset during the build.
 - `execution`: results of cells are reused only as long as the package is the same.
 - `exercises`: exercises, and solutions that open without JavaScript.
 - `questions`: self-check questions whose choices explain themselves.
 - `claims`, `equations`: the pages that list what has been checked.
 - `loss_map`: the losses as one picture, and questions that lead to one of them.
+- `notebooks`, `launch`: each chapter as a notebook to take away, and buttons that run it elsewhere.
 - `pages`: what a page loads, and its description; no page asks another host for anything.
 """
 
@@ -15,10 +17,36 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from . import claims, equations, execution, exercises, katex, loss_map, pages, questions
+from . import (
+    claims,
+    equations,
+    execution,
+    exercises,
+    katex,
+    launch,
+    loss_map,
+    notebooks,
+    pages,
+    questions,
+    repository,
+)
+
+PARTS = (
+    repository,
+    katex,
+    execution,
+    exercises,
+    questions,
+    claims,
+    equations,
+    loss_map,
+    notebooks,
+    launch,
+    pages,
+)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    for part in (katex, execution, exercises, questions, claims, equations, loss_map, pages):
+    for part in PARTS:
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": False}
