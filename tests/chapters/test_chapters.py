@@ -17,20 +17,6 @@ BOOK = ROOT / "book"
 CLAIMS = yaml.safe_load((BOOK / "claims.yml").read_text(encoding="utf-8"))
 COUNTS = {"A": 69, "B": 80, "C": 24, "D": 13}
 VERDICTS = {"true", "true with a condition", "approximate", "false", "slip", "cannot tell"}
-PLANNED = {
-    "imbalance",
-    "softmax",
-    "one-sigmoid-per-label",
-    "softmax-many-ones",
-    "label-sets",
-    "unified-loss",
-    "circle-loss",
-    "threshold",
-    "two-roads",
-    "contrastive",
-    "pytorch",
-    "training-lab",
-}
 LONGEST_LINE, LONGEST_DESCRIPTION = 72, 160
 FRONT_MATTER = {
     "jupytext": {"text_representation": {"extension": ".md", "format_name": "myst"}},
@@ -85,9 +71,6 @@ def test_claim_is_judged_and_has_its_place(id: str) -> None:
         case {"page": page, "anchor": anchor, **rest}:
             assert page in PAGES
             assert anchor in anchors(page)
-        case {"later": page, **rest}:
-            assert page in PLANNED
-            assert page not in PAGES, f"the chapter is there: name the place that treats {id}"
         case {"omitted": reason, **rest}:
             assert reason
     assert not rest

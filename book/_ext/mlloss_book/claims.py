@@ -76,8 +76,6 @@ class Claims(SphinxDirective):
     def whereabouts(self, claim: Claim) -> list[nodes.Node]:
         if "omitted" in claim:
             return [nodes.Text(f"Left out: {claim['omitted']}.")]
-        if "later" in claim:
-            return [nodes.Text("To come in a later chapter.")]
         link = place("", page=claim["page"], anchor=claim["anchor"])
         self.set_source_info(link)
         return [nodes.Text("See "), link, nodes.Text(".")]
