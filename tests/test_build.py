@@ -272,6 +272,10 @@ def test_buttons_are_those_of_the_repository_that_builds(book: Path, monkeypatch
             f"https://github.com/{owner}/fork/edit/main/book/page.md",
         ]
         assert f"mlloss[figures] @ git+https://github.com/{owner}/fork@main" in notebook.read_text()
+    drawn = (ROOT / "book" / "_static" / "book.css").read_text()
+    icons = set(re.findall(r"\bfa-[a-z-]+", html.read_text())) - {"fa-solid", "fa-lg"}
+    assert {"fa-rocket", "fa-github"} <= icons
+    assert [icon for icon in icons if not re.search(rf"\.{icon}\b[^{{]*\{{ --icon", drawn)] == []
 
 
 def test_without_an_address_there_is_no_button_that_needs_one(book: Path) -> None:

@@ -94,9 +94,12 @@ def wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
 
 
 def open_chapter(page: Page, lab: str, name: str) -> None:
-    """Open a page as its button does; it must come up as a notebook whose kernel is ready."""
+    """Open a page as its button does; it must come up as a notebook whose kernel is ready.
+
+    Each button of Binder's starts a JupyterLab of its own; here one serves all, and must forget the last page.
+    """
     page.set_default_timeout(PATIENCE * 1000)
-    page.goto(f"{lab}/{path_of_button(name)}")
+    page.goto(f"{lab}/{path_of_button(name)}?reset")
     page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
     page.wait_for_function("window.jupyterapp?.shell.currentWidget?.context?.sessionContext?.session?.kernel")
 

@@ -14,6 +14,8 @@ import pytest
 import yaml
 from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
+from mlloss_book.launch import hub
+from mlloss_book.repository import Repository
 
 ROOT = Path(__file__).parents[2]
 WIDE, PHONE = 1280, 360
@@ -265,3 +267,34 @@ def test_search_finds_a_chapter(visit: Open, site_url: str, site: Path, way: str
         assert "sigmoid" in result.locator(".context").inner_text()
     assert visited.foreign == []
     assert visited.errors == []
+
+
+def test_form_makes_the_link_that_the_button_of_a_hub_has(visit: Open, site_url: str) -> None:
+    """With the keyboard alone."""
+    page = visit(site_url + "book/teaching.html").page
+    link = page.get_by_label("Link for your learners")
+    page.get_by_label("Address of your hub").focus()
+    page.keyboard.type("https://hub.example.edu/")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("no address")
+    assert link.input_value() == ""
+    page.keyboard.press("Control+a")
+    page.keyboard.type("https://github.com/ada/losses")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.type("Softmax and cross")
+    page.keyboard.press("Tab")
+    where = Repository("github", "ada", "losses")
+    assert link.input_value() == hub("https://hub.example.edu", where, "book/softmax")
+    assert page.evaluate("getSelection().toString()") == link.input_value()
+
+    page.get_by_label("What opens").select_option("")
+    assert link.input_value().endswith("&urlpath=lab%2Ftree%2Flosses")
+
+
+def test_link_made_by_hand_is_the_one_of_the_form(site: Path) -> None:
+    where = Repository("github", "OWNER", "NAME")
+    html = BeautifulSoup((site / "book" / "teaching.html").read_text(), "html.parser")
+    shown = [block.get_text().strip() for block in html.select("#on-your-own-jupyterhub pre")]
+    assert shown == [hub("https://hub.example.edu", where, "book/softmax")]

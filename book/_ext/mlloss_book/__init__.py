@@ -8,6 +8,7 @@
 - `claims`, `equations`: the pages that list what has been checked.
 - `loss_map`: the losses as one picture, and questions that lead to one of them.
 - `notebooks`, `launch`: each chapter as a notebook to take away, and buttons that run it elsewhere.
+- `hub`: a form that makes links for a JupyterHub.
 - `pages`: what a page loads, and its description; no page asks another host for anything.
 """
 
@@ -22,6 +23,7 @@ from . import (
     equations,
     execution,
     exercises,
+    hub,
     katex,
     launch,
     loss_map,
@@ -42,6 +44,7 @@ PARTS = (
     loss_map,
     notebooks,
     launch,
+    hub,
     pages,
 )
 

@@ -73,7 +73,7 @@ def take_over(app: Sphinx, config: Config) -> None:
 def add_buttons(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    if doctree is None or not is_notebook(doctree):
+    if doctree is None or not is_notebook(app, pagename):
         return
     buttons = context["header_buttons"]
     (downloads,) = (button["buttons"] for button in buttons if button.get("label") == "download-buttons")

@@ -91,8 +91,14 @@ def is_code_cell(node: nodes.Node) -> bool:
     return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
 
 
-def is_notebook(doctree: nodes.document) -> bool:
-    return any(map(is_code_cell, doctree.findall(nodes.container)))
+def note_cells(app: Sphinx, doctree: nodes.document) -> None:
+    """Remember which pages have cells: they are notebooks."""
+    if any(map(is_code_cell, doctree.findall(nodes.container))):
+        app.env.metadata[app.env.docname]["notebook"] = True
+
+
+def is_notebook(app: Sphinx, page: str) -> bool:
+    return "notebook" in app.env.metadata[page]
 
 
 def notebook_name(page: str) -> str:
@@ -312,11 +318,12 @@ def notebook(app: Sphinx, page: str, doctree: nodes.document) -> Any:
 def write(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    if doctree is not None and is_notebook(doctree):
+    if doctree is not None and is_notebook(app, pagename):
         file = Path(app.outdir) / FOLDER / notebook_name(pagename)
         file.parent.mkdir(exist_ok=True)
         nbformat.write(notebook(app, pagename, doctree), file)  # which also validates it
 
 
 def setup(app: Sphinx) -> None:
+    app.connect("doctree-read", note_cells)
     app.connect("html-page-context", write)
