@@ -12,16 +12,17 @@ SETUP = @"$(PYTHON)" -c '$(FITS)' 2>/dev/null \
 	|| { echo "The book needs Python 3.10 to 3.13: install it, or name it with PYTHON=/path/to/python." >&2; exit 1; }; \
 	"$(PYTHON)" tools/environment.py requirements.txt
 
-.PHONY: help book serve test lab lint bench clean
+.PHONY: help book serve test lab lint bench results clean
 
 help:
-	@echo "make book    build the book to _build/html"
-	@echo "make serve   build it and show it in a browser"
-	@echo "make test    build it and run all tests"
-	@echo "make lab     open the chapters in JupyterLab"
-	@echo "make lint    check style, formatting and types"
-	@echo "make bench   measure the speed of the losses"
-	@echo "make clean   remove the built book (and its executed results)"
+	@echo "make book     build the book to _build/html"
+	@echo "make serve    build it and show it in a browser"
+	@echo "make test     build it and run all tests"
+	@echo "make lab      open the chapters in JupyterLab"
+	@echo "make lint     check style, formatting and types"
+	@echo "make bench    measure the speed of the losses"
+	@echo "make results  train the networks of the training lab anew"
+	@echo "make clean    remove the built book (and its executed results)"
 
 book:
 	$(SETUP) requirements-book.txt
@@ -48,6 +49,10 @@ bench:
 	$(SETUP)
 	@$(BIN)/python benchmarks/losses.py
 	@$(BIN)/python benchmarks/figures.py
+
+results:
+	$(SETUP)
+	@$(BIN)/python tools/training_lab.py
 
 clean:
 	rm -rf _build

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import torch
@@ -31,35 +32,57 @@ def digit_collages(
     samples: int = 200,
     *,
     digits: int = 6,
+    fields: int = 2,
     empty: float = 0.5,
+    imbalance: float = 1.0,
+    hidden: float = 0.0,
     images: slice = slice(None),
     seed: int = 0,
     dtype: torch.dtype = torch.float64,
 ) -> tuple[Tensor, Tensor]:
-    """Which digits appear? Collages of two by two fields, each empty or with a handwritten digit.
+    """Which digits appear? Square collages of fields, each empty or with a handwritten digit.
 
-    A field is empty with probability `empty`; otherwise one of scikit-learn's 8×8 images of the digits
-    0, …, `digits` − 1 is drawn for it, all with equal chances. `images` says which of the 1797 images may be
-    drawn, so that `slice(0, None, 2)` and `slice(1, None, 2)` give collages that share no image.
+    A side has `fields` fields. A field is empty with probability `empty`; otherwise one of scikit-learn's 8×8
+    images of the digits 0, …, `digits` − 1 is drawn for it. All have equal chances, unless there is an
+    imbalance: then the chances fall geometrically from digit to digit, and an image of the first has
+    `imbalance` times the chance of one of the last. `images` says which of the 1797 images may be drawn, so
+    that `slice(0, None, 2)` and `slice(1, None, 2)` give collages that share no image.
 
-    Returns inputs `[samples, 16, 16]` between 0 and 1, and targets `[samples, digits]` of 0 and 1 (floating
-    point). A larger number of samples begins with the same ones.
+    Each target is hidden with probability `hidden`: it becomes −100, which losses and metrics ignore.
+
+    Returns inputs `[samples, 8 · fields, 8 · fields]` between 0 and 1, and targets `[samples, digits]` of 0
+    and 1, or −100 where hidden (floating point). A larger number of samples begins with the same ones, and
+    hiding targets changes nothing else.
 
     >>> x, y = digit_collages(3)
     >>> x.shape, y.sum(-1)
     (torch.Size([3, 16, 16]), tensor([2., 1., 1.], dtype=torch.float64))
     """
+    for name, value, low, high in ("digits", digits, 1, 10), ("empty", empty, 0, 1), ("hidden", hidden, 0, 1):
+        if not low <= value <= high:
+            raise ValueError(f"{name} must be from {low} to {high}, got {value}")
+    if fields < 1:
+        raise ValueError(f"fields must be at least 1, got {fields}")
+    if not 0 < imbalance < math.inf:
+        raise ValueError(f"imbalance must be positive and finite, got {imbalance}")
+
     pictures, labels = _digits()
     pictures, labels = pictures[images], labels[images]
     pictures, labels = pictures[labels < digits].to(dtype), labels[labels < digits]
+    if not len(labels):
+        raise ValueError(f"no image of the digits below {digits} is among {images}")
+    chances = imbalance ** (-labels / max(digits - 1, 1)).double()
+    up_to = chances.cumsum(0)
     generator = torch.Generator().manual_seed(seed)
-    chance = torch.rand(samples, 4, 2, generator=generator, dtype=torch.float64)
+    chance = torch.rand(samples, fields**2, 2, generator=generator, dtype=torch.float64)
     filled = chance[..., 0] >= empty
-    drawn = (chance[..., 1] * len(labels)).long()
-    fields = pictures[drawn] * filled[..., None, None]
-    inputs = fields.unflatten(1, (2, 2)).transpose(2, 3).reshape(samples, 16, 16)
+    drawn = torch.searchsorted(up_to / up_to[-1], chance[..., 1].contiguous(), right=True)
+    parts = pictures[drawn] * filled[..., None, None]
+    inputs = parts.unflatten(1, (fields, fields)).transpose(2, 3).reshape(samples, 8 * fields, 8 * fields)
     appears = torch.nn.functional.one_hot(labels[drawn], digits).bool() & filled[..., None]
-    return inputs, appears.any(1).to(dtype)
+    targets = appears.any(1).to(dtype)
+    generator.manual_seed(~seed)  # a stream of its own
+    return inputs, targets.masked_fill(torch.rand(samples, digits, generator=generator) < hidden, -100)
 
 
 def label_mixtures(

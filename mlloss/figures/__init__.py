@@ -17,6 +17,7 @@ from mlloss.figures.hard_form import (
     temperature,
 )
 from mlloss.figures.imbalance import best_answer, focal_loss, share_of_easy_examples
+from mlloss.figures.lab import TrainingLab, collages, differences, hidden_labels, spread
 from mlloss.figures.label_sets import (
     measures_over_thresholds,
     reliability,
@@ -73,15 +74,19 @@ REGISTRY: dict[str, Callable[[], LiveFigure]] = {
 
 __all__ = [
     "REGISTRY",
+    "TrainingLab",
     "balance_of_pulls",
     "best_answer",
     "best_common_score",
     "circle_plane",
+    "collages",
     "compared_losses",
     "cross_entropy_and_hinge",
+    "differences",
     "digits_that_survive",
     "embeddings_on_a_circle",
     "focal_loss",
+    "hidden_labels",
     "labels_on_and_off",
     "learning_curves",
     "logsumexp_and_max",
@@ -100,6 +105,7 @@ __all__ = [
     "softmax_focal",
     "softplus_and_relu",
     "speed_and_memory",
+    "spread",
     "squared_error_and_cross_entropy",
     "temperature",
     "temperature_of_negatives",

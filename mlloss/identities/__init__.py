@@ -18,6 +18,7 @@ from mlloss.identities import (
     softmax,
     softmax_many_ones,
     threshold,
+    training_lab,
     two_roads,
     unified,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "softmax",
     "softmax_many_ones",
     "threshold",
+    "training_lab",
     "two_roads",
     "unified",
 ]

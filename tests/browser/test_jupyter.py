@@ -26,6 +26,17 @@ from mlloss_book.repository import Repository
 from playwright.sync_api import Browser, Page
 
 ROOT = Path(__file__).parents[2]
+TRAINING = """\
+---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3, display_name: Python 3, language: python}
+---
+
+```{code-cell} python
+from mlloss import figures
+figures.TrainingLab(runs=1, samples=100, steps=40)
+```
+"""
 BINDER = ROOT / ".binder"
 PATIENCE = 180  # seconds: two slow cores start a server, a browser and a kernel
 CHAPTERS = sorted(page.stem for page in (ROOT / "book").glob("*.md") if "```{code-cell}" in page.read_text())
@@ -57,6 +68,7 @@ def lab(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tu
     (folder / "book").mkdir()
     for name in CHAPTERS:
         shutil.copy(ROOT / "book" / f"{name}.md", folder / "book")
+    (folder / "book" / "training.md").write_text(TRAINING)
     with serve.server(folder, port=0) as free:
         port = free.server_port
     options = [f"--port={port}", "--ip=127.0.0.1", "--no-browser", "--allow-root", "--expose-app-in-browser"]
@@ -205,3 +217,18 @@ def test_button_opens_the_chapter_as_a_notebook(
         page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
     finally:
         page.close()
+
+
+def test_a_training_is_started_with_a_button_and_followed(lab: tuple[str, Path], chromium: Browser) -> None:
+    page = chromium.new_page()
+    open_chapter(page, lab[0], "training")
+    run_all_cells(page)
+    train = page.get_by_role("button", name="Train")
+    train.wait_for()
+    page.locator(".jp-OutputArea .widget-dropdown select").first.select_option("circle")
+    page.get_by_label("gamma").wait_for()
+    train.click()
+    page.locator(".jp-OutputArea svg[aria-label*='2: circle ends at']").wait_for()
+    page.get_by_text("2: circle, step 40").wait_for()
+    page.wait_for_function("document.querySelector('.widget-hprogress .progress-bar').style.width === '100%'")
+    page.close()

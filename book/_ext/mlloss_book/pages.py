@@ -1,7 +1,8 @@
 """What a page loads, and what it says about itself.
 
 Everything comes from the site itself. The state that Jupyter widgets leave in a page is dropped, since a live
-figure carries its own; the live figures' script and style sheet go to the pages that have one.
+figure carries its own; the live figures' script goes to the pages that have one, and their style sheet also
+to those with a still picture.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ def prefer_html(app: Sphinx, config: Config) -> None:
     config.nb_ipywidgets_js = {}
 
 
-def has_live_figure(doctree: nodes.document) -> bool:
-    return any("<live-figure" in node.astext() for node in doctree.findall(nodes.raw))
+def has(doctree: nodes.document, html: str) -> bool:
+    return any(html in node.astext() for node in doctree.findall(nodes.raw))
 
 
 def description(app: Sphinx, pagename: str, doctree: nodes.document) -> str:
@@ -60,8 +61,10 @@ def prepare_page(
         return
     # Of the two roles in a bibliography, one needs the other, and that one is no longer allowed there.
     context["body"] = re.sub(r' role="(list|doc-biblioentry)"', "", context["body"])
-    if has_live_figure(doctree):
+    live = has(doctree, "<live-figure")
+    if live or has(doctree, 'class="lf-picture"'):
         app.add_css_file("live-figure.css")
+    if live:
         app.add_js_file("live-figure.js", loading_method="defer")
     if text := description(app, pagename, doctree):
         context["metatags"] += f'<meta name="description" content="{escape(text)}" />'
