@@ -12,10 +12,12 @@ data choose nothing.
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -27,6 +29,7 @@ from mlloss.data import digit_collages
 
 IMAGES = {"training": slice(0, None, 2), "validation": slice(1, None, 4), "test": slice(3, None, 4)}
 FIELD = 8  # pixels on the side of a digit
+RECORD = Path(__file__).with_name("training-lab.json")
 
 
 # --- the losses --------------------------------------------------------------------------------------------
@@ -274,3 +277,15 @@ def measures(
     if setup.recipe.threshold is not None:
         found["F1 untuned"] = f1(s_test > setup.recipe.threshold, y_test)
     return found
+
+
+# --- results -----------------------------------------------------------------------------------------------
+
+
+def recorded() -> dict[str, Any]:
+    """What `tools/training_lab.py` has trained and measured: `make results` writes it anew.
+
+    "trials" has the mean validation F1 of each loss for each of the "tried" rates, "rates" the best of these;
+    each of the "rows" has a situation, a setup and its measures, a number a run.
+    """
+    return dict(json.loads(RECORD.read_text(encoding="utf-8")))

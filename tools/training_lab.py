@@ -1,4 +1,4 @@
-"""Trains every network in the training lab's tables; the results go to `book/_data/training-lab.json`.
+"""Trains every network in the training lab's tables; the results go to `mlloss/training-lab.json`.
 
     make results        (some minutes on two cores)
 
@@ -14,15 +14,13 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from mlloss.training import LOSSES, Setup, measures, train
+from mlloss.training import LOSSES, RECORD, Setup, measures, train
 
-FILE = Path("book") / "_data" / "training-lab.json"
 RATES = (0.001, 0.003, 0.01, 0.03, 0.1)
 TRIAL_SEEDS, SEEDS = range(100, 103), range(8)
 STEPS = 400
@@ -87,8 +85,14 @@ def main() -> int:
         {"situation": situation, "setup": asdict(setup), "measures": say(situation, results(setup, SEEDS))}
         for situation, setup in plan(rates)
     ]
-    made = {"torch": torch.__version__.partition("+")[0], "trials": tried, "rates": rates, "rows": rows}
-    FILE.write_text(as_text({**made, "check": {loss: check(loss) for loss in LOSSES}}), encoding="utf-8")
+    made = {
+        "torch": torch.__version__.partition("+")[0],
+        "tried": RATES,
+        "trials": tried,
+        "rates": rates,
+        "rows": rows,
+    }
+    RECORD.write_text(as_text({**made, "check": {loss: check(loss) for loss in LOSSES}}), encoding="utf-8")
     return 0
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import ipywidgets as widgets
 import torch
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from mlloss import default_device, label_ranking_average_precision
@@ -26,7 +27,8 @@ BOUNDS = {"alpha": (0, 1), "gamma": (0, 256), "margin": (-1, 2), "threshold": (-
 DESCRIPTION_WIDTH = "8rem"
 HOW_TO_RUN = (
     "This picture was computed when the page was built. To choose another loss, its parameters, the data or "
-    "the device, and to see the curves grow, open this page as a notebook: <code>make lab</code>."
+    "the device, and to see the curves grow, open this page as a notebook: with <code>make lab</code>, or with a "
+    "launch button where the page has one."
 )
 
 
@@ -215,6 +217,7 @@ def collages(images: Tensor, targets: Tensor, *, title: str, caption: str = "") 
         for k, (image, name) in enumerate(zip(shown, names, strict=True)):
             left, top = (k % 4) * side * 1.2, (k // 4) * side * 1.5
             axes.imshow(image, cmap="gray_r", vmin=0, vmax=1, extent=(left, left + side, top + side, top))
+            axes.add_patch(Rectangle((left, top), side, side, fill=False, edgecolor=colour("axis")))
             axes.text(left + side / 2, top - side * 0.06, name, ha="center", va="bottom")
         axes.set(xlim=(-1, 4.6 * side + 1), ylim=(2.5 * side + 1, -0.3 * side))
         axes.axis("off")
@@ -235,7 +238,7 @@ def differences(
             error = runs.std() / len(runs) ** 0.5
             axes.plot(runs, torch.full_like(runs, row), "|", color=colour("axis"), markersize=6)
             axes.errorbar(runs.mean(), row, xerr=error, fmt="o", color=colour("blue"), capsize=4)
-        axes.set(xlabel=f"{quantity}, minus that of {base}", ylim=(len(apart) - 0.5, -0.5))
+        axes.set(xlabel=f"difference to {base}", ylim=(len(apart) - 0.5, -0.5))
         axes.set_yticks(range(len(apart)), list(apart))
         axes.grid(axis="y", visible=False)
     return picture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from itertools import islice
-from pathlib import Path
 
 import pytest
 import torch
@@ -13,9 +12,20 @@ import training_lab
 from torch.nn import functional as F
 
 import mlloss
-from mlloss.training import LOSSES, CollageNet, Setup, exact_match, f1, macro_f1, measures, train, tune
+from mlloss.training import (
+    LOSSES,
+    CollageNet,
+    Setup,
+    exact_match,
+    f1,
+    macro_f1,
+    measures,
+    recorded,
+    train,
+    tune,
+)
 
-COMMITTED = json.loads((Path(__file__).parents[2] / training_lab.FILE).read_text(encoding="utf-8"))
+COMMITTED = recorded()
 SMALL = {"samples": 60, "steps": 30, "batch": 20}
 VALIDATION = Setup().collages("validation", 50, 0, torch.device("cpu"))[0]
 
@@ -130,6 +140,7 @@ def test_results_are_of_the_present_plan():
 
 def test_rates_are_the_best_of_those_tried():
     assert COMMITTED["rates"] == {loss: training_lab.best(t) for loss, t in COMMITTED["trials"].items()}
+    assert COMMITTED["tried"] == list(training_lab.RATES)
     assert {len(tried) for tried in COMMITTED["trials"].values()} == {len(training_lab.RATES)}
 
 
