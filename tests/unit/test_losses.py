@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import mlloss
 from mlloss import symbolic
 from tests.unit.table import (
     CASES,
@@ -165,3 +166,14 @@ def test_hessian_at_50_digits(loss):
     expression, _ = forms(loss.name, word)
     expected = [[float(symbolic.evaluate(expression.diff(a, b), values)) for a in s] for b in s]
     torch.testing.assert_close(hessian, torch.tensor(expected, dtype=torch.float64), rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("detach", [True, False])
+def test_circle_leaves_what_is_beyond_its_optimum(detach):
+    scores, targets = [[-0.5, -0.25, 0.2, 0.6, 1.25, 1.4]], torch.tensor([[0, 0, 0, 1, 1, 1]])
+    gradients = []
+    for s, y in (tensor(scores), targets), (tensor(scores[0]), targets[0]):
+        mlloss.circle_loss(s, y, gamma=4, detach_weights=detach).backward()
+        gradients.append(s.grad.flatten().tolist())
+    assert gradients[0] == pytest.approx(gradients[1], rel=1e-12, abs=0)
+    assert [slope == 0 for slope in gradients[0]] == [True, True, False, False, True, True]
