@@ -108,7 +108,7 @@ def wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
 def open_chapter(page: Page, lab: str, name: str) -> None:
     """Open a page as its button does; it must come up as a notebook whose kernel is ready.
 
-    Each button of Binder's starts a JupyterLab of its own; here one serves all, and must forget the last page.
+    Each button of Binder's starts a JupyterLab of its own; here one serves all, and forgets the last page.
     """
     page.set_default_timeout(PATIENCE * 1000)
     page.goto(f"{lab}/{path_of_button(name)}?reset")
