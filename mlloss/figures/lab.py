@@ -27,8 +27,8 @@ BOUNDS = {"alpha": (0, 1), "gamma": (0, 256), "margin": (-1, 2), "threshold": (-
 DESCRIPTION_WIDTH = "8rem"
 HOW_TO_RUN = (
     "This picture was computed when the page was built. To choose another loss, its parameters, the data or "
-    "the device, and to see the curves grow, open this page as a notebook: with <code>make lab</code>, or with a "
-    "launch button where the page has one."
+    "the device, and to see the curves grow, open this page as a notebook: with <code>make lab</code>, or "
+    "with a launch button where the page has one."
 )
 
 
