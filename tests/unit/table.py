@@ -231,6 +231,8 @@ CASES = {
     "large and right by a hair": ([1e4, 1e4 - 1, -1e3], "PNN"),
     "far down": ([-1e4, -1e4 - 40, -2e4], "PNN"),
     "sides far apart": ([1e3, 2e3, 3e3, -4e3], "PPNN"),
+    "negatives far down": ([0.5, -1e3, -2e3], "PNN"),
+    "the positive far up": ([1e3, 0.5, 0.25], "PNN"),
     "sure": ([40.0, 0.0, -1.0], "PNN"),
     "very sure": ([400.0, -400.0], "PN"),
     "ignored NaN": ([NAN, 0.5, -1.0], "iPN"),
