@@ -6,7 +6,7 @@ Everything is measured in one run: in each round every loss takes its turn, and 
 over the rounds of its time divided by that of BCE in the same round.  "Article" are the forms of the articles
 that the book starts from, written anew.  Memory is the peak during forward and backward beyond the inputs, in
 units of N, the size of the logits.  On a CPU one thread is used, and memory is what the process asks for.
-Nothing here is a test: machines differ. The book draws what `--save` wrote to book/_data/speed.json.
+Nothing here is a test: machines differ. The book draws what `--save` wrote to mlloss/speed.json.
 """
 
 from __future__ import annotations

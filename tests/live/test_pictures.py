@@ -97,7 +97,7 @@ def test_embeddings_are_placed_by_their_angle() -> None:
 
 
 def test_speed_and_memory_names_every_number() -> None:
-    results = json.loads((ROOT / "book" / "_data" / "speed.json").read_text(encoding="utf-8"))
+    results = json.loads((ROOT / "mlloss" / "speed.json").read_text(encoding="utf-8"))
     picture = speed_and_memory(results, caption="Measured.")
     assert f"{max(results['time']['article, unified']):.1f} as usual" in picture.description
     assert [label.get_text() for label in picture.axes[0].get_yticklabels()] == [

@@ -1,7 +1,7 @@
-"""Executed results are kept for as long as a page's code, the package and recorded data are the same.
+"""Executed results are kept for as long as a page's code and the package are the same.
 
 Jupyter Book's cache compares the cells of a page only. Here its folder is named after the contents of the
-package, of the pinned requirements and of the pages' data, so that a change of any executes the pages again.
+package and of the pinned requirements, so that a change of either executes the pages again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def fingerprint(paths: Iterable[Path]) -> str:
 
 def choose_cache(app: Sphinx, config: Config) -> None:
     caches = Path(app.outdir).parent / ".jupyter_cache"
-    current = caches / fingerprint([ROOT / "mlloss", ROOT / "requirements.txt", ROOT / "book" / "_data"])
+    current = caches / fingerprint([ROOT / "mlloss", ROOT / "requirements.txt"])
     for outdated in set(caches.glob("*")) - {current}:
         shutil.rmtree(outdated)
     config.nb_execution_cache_path = str(current)
