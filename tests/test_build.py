@@ -291,6 +291,7 @@ def test_without_an_address_there_is_no_button_that_needs_one(book: Path) -> Non
 MISTAKES = {
     "[](#nowhere)": "'myst' cross-reference target not found: 'nowhere'",
     r"$\frakk$": "Undefined control sequence",
+    "{figure-link}`nothing <no-figure x=1>`": "no page shows a figure 'no-figure'",
     ":::{solution} other\n:::": "no exercise is labelled 'other'",
     ":::{solution-start} half\n:::": "no `solution-end`",
     "```{code-cell} python\n1 / 0\n```": "ZeroDivisionError",

@@ -645,7 +645,7 @@
         }
       }
       this.#follow(params);
-      this.scrollIntoView({ block: "center" });
+      this.scrollIntoView({ block: this.offsetHeight < innerHeight ? "center" : "start" });
     };
 
     #link() {

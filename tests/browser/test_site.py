@@ -76,7 +76,7 @@ def test_opens_as_a_file(visit: Open, site: Path, name: str) -> None:
 
 @every_page
 def test_links_resolve(site: Path, name: str) -> None:
-    """Each address in the page names a file of the site and, after a `#`, an element of it."""
+    """Each address in the page names a file of the site and, after a `#`, an element or a figure of it."""
     page = site / name
     html = BeautifulSoup(page.read_text(), "html.parser")
     addresses = [tag[key] for key in ("href", "src", "action") for tag in html.find_all(attrs={key: True})]
@@ -87,13 +87,15 @@ def test_links_resolve(site: Path, name: str) -> None:
         target = (page.parent / unquote(path)).resolve() if path else page
         assert target.is_file(), address
         if fragment and target.suffix == ".html":
-            assert unquote(fragment) in ids(target), address
+            assert unquote(fragment.partition("&")[0]) in places(target), address
 
 
 @cache
-def ids(page: Path) -> set[str]:
+def places(page: Path) -> set[str]:
+    """What an address can name on a page; a figure's controls may follow its name."""
     html = BeautifulSoup(page.read_text(), "html.parser")
-    return {tag["id"] for tag in html.find_all(id=True)}
+    figures = {f"figure={figure['name']}" for figure in html.find_all("live-figure")}
+    return {tag["id"] for tag in html.find_all(id=True)} | figures
 
 
 @every_page
@@ -298,3 +300,12 @@ def test_link_made_by_hand_is_the_one_of_the_form(site: Path) -> None:
     html = BeautifulSoup((site / "book" / "teaching.html").read_text(), "html.parser")
     shown = [block.get_text().strip() for block in html.select("#on-your-own-jupyterhub pre")]
     assert shown == [hub("https://hub.example.edu", where, "book/softmax")]
+
+
+def test_link_opens_a_figure_at_a_setting(visit: Open, site_url: str) -> None:
+    page = visit(f"{site_url}book/teaching.html").page
+    page.locator('a[href*="figure=two-scores&s0=3"]').first.click()
+    page.wait_for_url("**/softmax.html#figure=two-scores*")
+    figure = page.locator('live-figure[name="two-scores"]')
+    assert figure.evaluate("figure => figure.params") == {"s0": 3, "s1": 1.5, "y": 1}
+    assert figure.locator("figcaption").evaluate("words => words.getBoundingClientRect().top > 0")

@@ -7,6 +7,7 @@
 - `questions`: self-check questions whose choices explain themselves.
 - `claims`, `equations`: the pages that list what has been checked.
 - `loss_map`: the losses as one picture, and questions that lead to one of them.
+- `figure_links`: links that open a live figure at a setting.
 - `notebooks`, `launch`: each chapter as a notebook to take away, and buttons that run it elsewhere.
 - `hub`: a form that makes links for a JupyterHub.
 - `pages`: what a page loads, and its description; no page asks another host for anything.
@@ -23,6 +24,7 @@ from . import (
     equations,
     execution,
     exercises,
+    figure_links,
     hub,
     katex,
     launch,
@@ -42,6 +44,7 @@ PARTS = (
     claims,
     equations,
     loss_map,
+    figure_links,
     notebooks,
     launch,
     hub,
