@@ -75,6 +75,22 @@ def test_fast_blocks_equal_the_plain_form(loss, monkeypatch):
 
 
 @each(LOSSES)
+def test_ordinary_scores_take_the_fast_path(loss, monkeypatch):
+    in_blocks = _closed_form._in_blocks
+
+    def with_fast(plain, fast, lead, *tensors):
+        def refuse(*_):
+            raise AssertionError(f"{loss.name} takes the plain form")
+
+        return in_blocks(plain if fast is _closed_form._never else refuse, fast, lead, *tensors)
+
+    monkeypatch.setattr(_closed_form, "_in_blocks", with_fast)
+    scores, words = batch(loss)
+    hard = [i for i, word in enumerate(words) if loss.kind != "elements" or "i" not in word]
+    value_and_gradient(loss, scores[hard], [words[i] for i in hard])
+
+
+@each(LOSSES)
 def test_vmap_grad_and_jacobian(loss):
     scores, words = batch(loss)
     targets = loss.targets(words)
