@@ -80,7 +80,7 @@ def test_solutions_are_collapsed(site: Path, name: str) -> None:
     notebook = read(site, name)
     solutions = [cell.metadata.id for cell in notebook.cells if "Solution to exercise" in cell.source]
     assert solutions == [
-        cell.metadata.id for cell in notebook.cells if cell.metadata.get("heading_collapsed")
+        cell.metadata.id for cell in notebook.cells if cell.metadata.get(notebooks.COLLAPSED)
     ]
     assert solutions == notebook.metadata.colab.collapsed_sections
 

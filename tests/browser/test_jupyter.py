@@ -232,3 +232,24 @@ def test_a_training_is_started_with_a_button_and_followed(lab: tuple[str, Path],
     page.get_by_text("2: circle, step 40").wait_for()
     page.wait_for_function("document.querySelector('.widget-hprogress .progress-bar').style.width === '100%'")
     page.close()
+
+
+def test_notebook_to_take_away_keeps_its_solutions_closed(
+    lab: tuple[str, Path], chromium: Browser, site: Path
+) -> None:
+    shutil.copy(site / "notebooks" / "hard-form.ipynb", lab[1].parent)
+    page = chromium.new_page()
+    page.set_default_timeout(PATIENCE * 1000)
+    try:
+        page.goto(f"{lab[0]}/lab/tree/hard-form.ipynb?reset")
+        cells = page.locator(".jp-Notebook .jp-Cell")
+        cells.get_by_role("heading", name="Exercise 1: Two equal leaders").wait_for()
+        solution = cells.filter(has_text="Solution to exercise 1")
+        code = cells.filter(has_text="leaders = torch.tensor")
+        code.wait_for(state="hidden")
+        assert code.count() == 1
+        solution.locator(".jp-showHiddenCellsButton").click(timeout=30_000)
+        code.wait_for(state="visible")
+        page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    finally:
+        page.close()

@@ -34,6 +34,7 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+COLLAPSED = "jp-MarkdownHeadingCollapsed"  # how JupyterLab marks the cell; Colab lists such cells
 INSTALL = """\
 # Installs what this notebook needs and this Python lacks, nothing else.
 # From {origin}
@@ -298,7 +299,7 @@ def assemble(blocks: Iterable[str]) -> list[Any]:
         elif isinstance(block, Heading) or not cells or cells[-1].cell_type == "code":
             cells.append(v4.new_markdown_cell(block))
             if isinstance(block, CollapsedHeading):
-                cells[-1].metadata.heading_collapsed = True  # of JupyterLab; Colab's is in the notebook's
+                cells[-1].metadata[COLLAPSED] = True
         else:
             cells[-1].source += f"\n\n{block}"
     for number, cell in enumerate(cells):
@@ -311,7 +312,7 @@ def notebook(app: Sphinx, page: str, doctree: nodes.document) -> Any:
     where = repository.of(app.config)
     start = first_cell(app.config.html_title, repository.site(app.config), where.requirement if where else "")
     cells = assemble([Code(start), *writer.blocks(doctree, depth=0)])
-    collapsed = [cell.id for cell in cells if cell.metadata.get("heading_collapsed")]
+    collapsed = [cell.id for cell in cells if COLLAPSED in cell.metadata]
     return v4.new_notebook(cells=cells, metadata={**METADATA, "colab": {"collapsed_sections": collapsed}})
 
 
