@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import socket
@@ -19,34 +18,10 @@ import pytest
 import serve
 from mlloss_book import katex
 from mlloss_book.execution import fingerprint
+from small_book import PAGE, build, make_book, write_page
 
 ROOT = Path(__file__).parents[1]
 MAKE = shutil.which("make")
-PAGE = """\
----
-jupytext: {text_representation: {extension: .md, format_name: myst}}
-kernelspec: {name: python3, display_name: Python 3}
----
-
-# A page
-
-Prose.
-
-:::{exercise} Half
-:label: half
-What is $\\sigma(0)$?
-:::
-
-:::{solution-start} half
-:::
-```{code-cell} python
-with open("executions", "a") as file:
-    print("once more", file=file)
-1 + 1
-```
-:::{solution-end}
-:::
-"""
 
 
 @pytest.fixture
@@ -198,29 +173,7 @@ def test_fingerprint_follows_names_and_contents(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A book of one page, with this book's configuration, extension and package."""
-    copy = tmp_path_factory.mktemp("book")
-    for name in ("book/_ext", "book/_static", "mlloss", "tools"):
-        shutil.copytree(ROOT / name, copy / name)
-    for name in ("_config.yml", "requirements.txt", "book/references.bib"):
-        shutil.copy(ROOT / name, copy / name)
-    (copy / "_toc.yml").write_text("format: jb-book\nroot: book/page\n")
-    write_page(copy, PAGE)
-    return copy
-
-
-def write_page(book: Path, text: str) -> None:
-    (book / "book" / "page.md").write_text(text)
-
-
-def build(book: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "tools/build.py"],
-        cwd=book,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-    )
+    return make_book(tmp_path_factory.mktemp("book"))
 
 
 def executions(book: Path) -> int:
@@ -270,6 +223,8 @@ def test_buttons_are_those_of_the_repository_that_builds(book: Path, monkeypatch
             f"https://colab.research.google.com/github/{owner}/fork/blob/notebooks/page.ipynb",
             f"https://github.com/{owner}/fork",
             f"https://github.com/{owner}/fork/edit/main/book/page.md",
+            f"https://github.com/{owner}/fork/issues/new?template=page.yml&title=A+page%3A+"
+            f"&page=https%3A%2F%2F{owner}.github.io%2Ffork%2Fbook%2Fpage.html",
         ]
         assert f"mlloss[figures] @ git+https://github.com/{owner}/fork@main" in notebook.read_text()
     drawn = (ROOT / "book" / "_static" / "book.css").read_text()

@@ -1,4 +1,8 @@
-"""Builds the book to `_build/html`; a warning is an error."""
+"""Builds the book to `_build/html`; a warning is an error.
+
+Arguments go to Jupyter Book: `--builder linkcheck` has it try the links to other sites, and a broken one is an
+error.
+"""
 
 from __future__ import annotations
 
@@ -31,17 +35,19 @@ def kernel_environment() -> dict[str, str]:
     return {"OMP_NUM_THREADS": "1", **os.environ, "IPYTHONDIR": str(IPYTHON.resolve())}
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     program = Path(sys.executable).with_name(COMMAND[0])
-    status = subprocess.run([program, *COMMAND[1:]], env=kernel_environment()).returncode
+    status = subprocess.run([program, *COMMAND[1:], *arguments], env=kernel_environment()).returncode
     if status:
         # Sphinx does not repeat a warning for a page that it has read, so the next run reads all of them.
         (BUILD / ".doctrees" / "environment.pickle").unlink(missing_ok=True)
-        print("The book was not built: the messages above say why.", file=sys.stderr)
+        failed = "Not all links were found" if arguments else "The book was not built"
+        print(f"{failed}: the messages above say why.", file=sys.stderr)
         return status
-    print(f"The book is built. Open {INDEX.resolve().as_uri()} in a browser, or run `make serve`.")
+    if not arguments:
+        print(f"The book is built. Open {INDEX.resolve().as_uri()} in a browser, or run `make serve`.")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

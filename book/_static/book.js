@@ -8,3 +8,16 @@ function markScrollable() {
 
 window.addEventListener("load", markScrollable);
 window.addEventListener("resize", markScrollable);
+
+// A report of an error names the section that the reader is looking at.
+const report = document.querySelector(".btn-report-button");
+report?.addEventListener("click", () => {
+  const seen = [...document.querySelectorAll("article section[id]")].filter(
+    section => section.getBoundingClientRect().top < innerHeight / 2,
+  );
+  const url = new URL(report.href);
+  for (const [key, value] of url.searchParams) {
+    if (seen.length && value.endsWith(".html")) url.searchParams.set(key, `${value}#${seen.at(-1).id}`);
+  }
+  report.href = url;
+});

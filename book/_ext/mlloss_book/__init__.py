@@ -11,6 +11,7 @@
 - `notebooks`, `launch`: each chapter as a notebook to take away, and buttons that run it elsewhere.
 - `hub`: a form that makes links for a JupyterHub.
 - `pages`: what a page loads, and its description; no page asks another host for anything.
+- `published`: what they have where their address is known: previews, a sitemap, a link that reports an error.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from . import (
     loss_map,
     notebooks,
     pages,
+    published,
     questions,
     repository,
 )
@@ -49,6 +51,7 @@ PARTS = (
     launch,
     hub,
     pages,
+    published,
 )
 
 
