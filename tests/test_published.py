@@ -181,19 +181,22 @@ def test_figures_and_numbers_are_printed_without_controls(printed: pypdf.PdfRead
     assert "Reset" not in words
 
 
-def test_solutions_stand_at_the_end_of_the_printed_book(whole: Path) -> None:
-    html = BeautifulSoup(whole.read_text(), "html.parser")
-    assert html.select(".chapter details.solution, .chapter details.choice") == []
-    answers = html.select(".answers > .answer")
-    assert len(answers) == len(html.select(".chapter .exercise, .chapter .question"))
-    for answer in answers:
-        back = html.find(id=answer.a["href"][1:])
-        assert back.find_next("a", href=f"#{answer['id']}") or back.find("a", href=f"#{answer['id']}")
+@pytest.fixture(scope="module")
+def whole_html(whole: Path) -> BeautifulSoup:
+    return BeautifulSoup(whole.read_text(), "html.parser")
 
 
-def test_places_of_the_whole_book_have_names_of_their_own(whole: Path) -> None:
-    html = BeautifulSoup(whole.read_text(), "html.parser")
-    names = [tag["id"] for tag in html.select("article [id]") if not tag.find_parent("svg")]
+def test_solutions_stand_at_the_end_of_the_printed_book(whole_html: BeautifulSoup) -> None:
+    assert whole_html.select(".chapter details.solution, .chapter details.choice") == []
+    answers = whole_html.select(".answers > .answer")
+    questions = whole_html.select(".chapter .exercise, .chapter .question > p[id]")
+    links = {link["href"] for link in whole_html.select(".chapter a[href]")}
+    assert {answer.a["href"] for answer in answers} == {f"#{question['id']}" for question in questions}
+    assert {f"#{answer['id']}" for answer in answers} <= links
+
+
+def test_places_of_the_whole_book_have_names_of_their_own(whole_html: BeautifulSoup) -> None:
+    names = [tag["id"] for tag in whole_html.select("article [id]") if not tag.find_parent("svg")]
     assert len(names) == len(set(names))
 
 

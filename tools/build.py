@@ -1,7 +1,7 @@
 """Builds the book to `_build/html`; a warning is an error.
 
-Arguments go to Jupyter Book: `--builder linkcheck` has it try the links to other sites, and a broken one is an
-error.
+Arguments go to Jupyter Book: `--builder linkcheck` has it try the links to other sites, where a broken one is
+an error.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Prints the built book to `_build/book.pdf`, with the browser of the tests.
 
 All pages become one, in the order of the table of contents, so that links between chapters stay links and the
-outline has every heading. Live figures show their first picture and say for which settings. Solutions, and the
-explanations of choices, stand at the end of the book.
+outline has every heading. Live figures show their first picture and its settings. Solutions, and explanations
+of choices, stand at the end of the book.
 """
 
 from __future__ import annotations

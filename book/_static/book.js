@@ -10,14 +10,20 @@ window.addEventListener("load", markScrollable);
 window.addEventListener("resize", markScrollable);
 
 // A report of an error names the section that the reader is looking at.
-const report = document.querySelector(".btn-report-button");
-report?.addEventListener("click", () => {
-  const seen = [...document.querySelectorAll("article section[id]")].filter(
-    section => section.getBoundingClientRect().top < innerHeight / 2,
-  );
-  const url = new URL(report.href);
+document.querySelector(".btn-report-button")?.addEventListener("click", event => {
+  const sections = [...document.querySelectorAll("article section[id]")];
+  const seen = sections.findLast(section => section.getBoundingClientRect().top < innerHeight / 2);
+  const url = new URL(event.currentTarget.href);
   for (const [key, value] of url.searchParams) {
-    if (seen.length && value.endsWith(".html")) url.searchParams.set(key, `${value}#${seen.at(-1).id}`);
+    if (seen) url.searchParams.set(key, value.replace(/(\.html)(#.*)?$/, `$1#${seen.id}`));
   }
-  report.href = url;
+  event.currentTarget.href = url;
 });
+
+// Paper is white: a page in dark mode is printed as in light mode.
+{
+  const page = document.documentElement.dataset;
+  let shown;
+  window.addEventListener("beforeprint", () => { shown = page.theme; page.theme = "light"; });
+  window.addEventListener("afterprint", () => { page.theme = shown; });
+}

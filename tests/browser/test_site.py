@@ -254,6 +254,14 @@ def test_theme_switch_cycles_and_is_remembered(visit: Open, site_url: str) -> No
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
+def test_is_printed_in_light_colours(visit: Open, site_url: str) -> None:
+    page = visit(site_url + CHAPTERS[0], color_scheme="dark").page
+    page.evaluate("addEventListener('beforeprint', () => printed = document.documentElement.dataset.theme)")
+    page.pdf()
+    assert page.evaluate("printed") == "light"
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
 @pytest.mark.parametrize("way", ["http", "file"])
 def test_search_finds_a_chapter(visit: Open, site_url: str, site: Path, way: str) -> None:
     start = site_url if way == "http" else site.as_uri() + "/"
