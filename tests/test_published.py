@@ -64,7 +64,7 @@ def test_package_asks_for_torch_only(wheel: Path) -> None:
     needs = metadata.get_all("Requires-Dist", [])
     assert [need for need in needs if "extra ==" not in need] == ["torch>=2.4"]
     figures = {re.split(r"[>=; ]", need)[0] for need in needs if re.search("extra == .figures", need)}
-    assert figures == {"matplotlib", "sympy", "anywidget"}
+    assert figures == {"matplotlib", "sympy", "anywidget", "ipywidgets"}
     assert metadata["License-Expression"] == "BSD-3-Clause"
 
 
