@@ -233,6 +233,8 @@ CASES = {
     "sides far apart": ([1e3, 2e3, 3e3, -4e3], "PPNN"),
     "negatives far down": ([0.5, -1e3, -2e3], "PNN"),
     "the positive far up": ([1e3, 0.5, 0.25], "PNN"),
+    "a sum beyond the largest number": ([709.6, 709.5, 0.25], "NNP"),
+    "so on the other side": ([-709.6, -709.5, 0.25], "PPN"),
     "sure": ([40.0, 0.0, -1.0], "PNN"),
     "very sure": ([400.0, -400.0], "PN"),
     "ignored NaN": ([NAN, 0.5, -1.0], "iPN"),
