@@ -305,6 +305,12 @@ def test_wrong_address_at_any_depth_leads_back(site: Path, site_url: str, visit:
     assert [error for error in visited.errors if "404" not in error] == []
 
 
+def test_wrong_address_leads_back_to_the_published_site(published: Path) -> None:
+    html = BeautifulSoup((published / "404.html").read_text(), "html.parser")
+    assert [tag["href"] for tag in html.select("a")] == [f"{SITE}book/page.html"]
+    assert [tag["action"] for tag in html.select("form")] == [f"{SITE}search.html"]
+
+
 class Answer(BaseHTTPRequestHandler):
     """A site with one page."""
 

@@ -107,7 +107,7 @@ def open_graph(app: Sphinx, page: str, doctree: nodes.document) -> str:
 def prepare_page(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    site = app.config.html_baseurl
+    site = context["site_address"] = app.config.html_baseurl
     where = repository.of(app.config)
     if where and doctree is not None:
         title = app.env.titles[pagename].astext()
