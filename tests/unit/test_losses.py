@@ -177,3 +177,11 @@ def test_circle_leaves_what_is_beyond_its_optimum(detach):
         gradients.append(s.grad.flatten().tolist())
     assert gradients[0] == pytest.approx(gradients[1], rel=1e-12, abs=0)
     assert [slope == 0 for slope in gradients[0]] == [True, True, False, False, True, True]
+
+
+@each([loss for loss in SMOOTH if loss.name.startswith(("unified", "thresholded"))])
+def test_what_is_infinitely_wrong_is_pulled_with_full_force(loss):
+    for scores, wrong, slope in ([INF, 0.5], 0, loss.scale), ([0.5, -INF], 1, -loss.scale):
+        for s, words in (tensor([scores]), ["NP"]), (tensor(scores), "NP"):
+            loss(s, words).sum().backward()
+            assert s.grad.flatten()[wrong] == slope
