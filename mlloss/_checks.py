@@ -34,8 +34,8 @@ def same_shape(scores: Tensor, targets: Tensor, name: str = "logits") -> None:
 
 
 def first_bad(valid: Tensor, values: Tensor) -> float | int | None:
-    """The first value that is not valid; None also where values are not to be seen (compile, vmap)."""
-    if torch.compiler.is_compiling():
+    """The first value that is not valid; None also where there are none to be seen (compile, vmap, meta)."""
+    if torch.compiler.is_compiling() or values.is_meta:
         return None
     try:
         return None if valid.all() else values[~valid].flatten()[0].item()
@@ -54,13 +54,17 @@ def is_ignored(values: Tensor, ignore_index: int) -> Tensor:
     return values == ignore_index
 
 
+def check_ignore_index(ignore_index: int) -> None:
+    if ignore_index in (0, 1):
+        raise ValueError(f"ignore_index must not be 0 (negative) or 1 (positive), got {ignore_index}")
+
+
 def check_multi_hot(scores: Tensor, targets: Tensor, ignore_index: int, name: str = "logits") -> Tensor:
     """Check the targets of a set loss; which samples have an entry that is not ignored."""
     same_shape(scores, targets, name)
     if targets.dtype == torch.bool:
         return targets.new_ones(targets.shape[:-1])
-    if ignore_index in (0, 1):
-        raise ValueError(f"ignore_index must not be 0 (negative) or 1 (positive), got {ignore_index}")
+    check_ignore_index(ignore_index)
     used = (targets == 0) | (targets == 1)
     bad = first_bad(used | is_ignored(targets, ignore_index), targets)
     if bad is not None:

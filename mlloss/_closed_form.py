@@ -148,7 +148,10 @@ def _batched(info: Any, in_dims: tuple, tensors: Tensors) -> Tensors:
 
 
 def _in_blocks(plain: Callable, fast: Callable, lead: torch.Size, *tensors: Tensor) -> Tensors:
-    """The function on blocks of about BLOCK scores, fast where it can be; the rows have shape ``lead``."""
+    """The function on blocks of about BLOCK scores, fast where it can be; the rows have shape ``lead``.
+
+    What is returned is no view, so that the caller may change it in place (``losses *= weights``).
+    """
     logits, count = tensors[0], lead.numel()
     if torch.compiler.is_compiling() or not logits.is_cpu or not lead or not logits.numel():
         return plain(*tensors)
@@ -159,7 +162,7 @@ def _in_blocks(plain: Callable, fast: Callable, lead: torch.Size, *tensors: Tens
         block = [x[start : start + step] for x in rows]
         results = fast(*block) or plain(*block)
         if not outputs:
-            outputs = tuple(x.new_empty((count, *x.shape[1:])) for x in results)
+            outputs = tuple(x.new_empty((*lead, *x.shape[1:])) for x in results)
         for output, result in zip(outputs, results, strict=True):
-            output[start : start + step] = result
-    return tuple(x.reshape(*lead, *x.shape[1:]) for x in outputs)
+            output.view(count, *result.shape[1:])[start : start + step] = result
+    return outputs

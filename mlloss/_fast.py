@@ -112,7 +112,7 @@ def focal(alpha: float | None, gamma: float, logits: Tensor, targets: Tensor) ->
     wrong, losses = torch.sigmoid(-right), F.logsigmoid(right)
     factor = (wrong**gamma).neg_()
     if alpha is not None:
-        factor.mul_((y * (2 * alpha - 1)).add_(1 - alpha))
+        factor.mul_((1 - y).mul_(1 - alpha).add_(y, alpha=alpha))
     losses.mul_(factor)
     slopes = factor.mul_(wrong).addcmul_(wrong.sub_(1), losses, value=gamma).mul_(sign)
     return losses, slopes

@@ -36,6 +36,7 @@ from mlloss._checks import (
     INF,
     Masks,
     as_scores,
+    check_ignore_index,
     check_labels,
     check_multi_hot,
     check_soft,
@@ -122,10 +123,20 @@ def _label_sides_gradient(
     return (push.scatter(-1, index, -grad_p[..., None]),)
 
 
-def _gap(n: Tensor, p: Tensor) -> Tensor:
-    """n + p; −∞ if either set is empty, even where the other is infinitely wrong."""
+def _gap(n: Tensor, p: Tensor, margin: float = 0.0) -> Tensor:
+    """n + p + margin; −∞ if either set is empty, even where the other is infinitely wrong."""
     least = torch.minimum(n, p)
-    return torch.where(least == -INF, least, n + p)
+    return torch.where(least == -INF, least, n + p + _scalar(margin, n))
+
+
+def _scalar(value: float, like: Tensor) -> Tensor:
+    """The number as a tensor: forward-mode derivatives under vmap take a plain one for a float64."""
+    return like.new_full((), value)
+
+
+def _positive_part(x: Tensor) -> Tensor:
+    """[x]₊; unlike ``relu`` it does not need its result for the gradient: losses may be changed in place."""
+    return F.threshold(x, 0.0, 0.0)
 
 
 def _softplus(x: Tensor) -> Tensor:
@@ -207,7 +218,8 @@ def sigmoid_focal_loss(
 
     Args:
         logits: scores z of any shape.
-        targets: y of the same shape: bool, or numbers in [0, 1] (soft targets too) or ``ignore_index``.
+        targets: y of the same shape: bool, or numbers in [0, 1] (soft targets too) or ``ignore_index``;
+            constants, no gradient flows into them.
         alpha: weight of the positives in [0, 1]; the negatives weigh 1 − α. ``None`` weighs nothing.
         gamma: focusing parameter ≥ 0.
         reduction: ``"none"`` (shape of the logits), ``"sum"``, or ``"mean"`` over the elements not ignored.
@@ -269,7 +281,8 @@ def softmax_focal_loss(
         partial(_fast.label_sides, ignore_index),
         partial(_fast.label_sides_gradient, ignore_index),
     )
-    gap = _gap(*by_rows(form, logits, labels))
+    n, p = by_rows(form, logits, labels)
+    gap = _gap(n, p)
     weight = _of_class("alpha", 1.0 if alpha is None else alpha, logits, labels, ignore_index)
     exponent = _of_class("gamma", gamma, logits, labels, ignore_index)
     losses = by_elements(Elementwise(_focal_of_gap), gap, torch.stack([weight, exponent], -1))
@@ -296,14 +309,14 @@ def _focal_of_gap(gap: Tensor, parameters: Tensor) -> tuple[Tensor, Tensor]:
 
 def _of_class(name: str, values: float | Tensor, logits: Tensor, labels: Tensor, ignore_index: int) -> Tensor:
     """The value of each sample's class, from one number or a number a class."""
+    classes = logits.shape[-1]
+    wanted = f"{name} must be a floating-point tensor of shape [{classes}], one value a class, got"
+    if isinstance(values, (list, tuple)):
+        raise ValueError(f"{wanted} a {type(values).__name__}; torch.tensor makes one of it")
     if not isinstance(values, Tensor):
         return logits.new_full(labels.shape, number(name, values, 0))
-    classes = logits.shape[-1]
     if values.shape != (classes,) or not values.is_floating_point():
-        raise ValueError(
-            f"{name} must be a floating-point tensor of shape [{classes}], one value a class, got "
-            f"{values.dtype} of shape {list(values.shape)}"
-        )
+        raise ValueError(f"{wanted} {values.dtype} of shape {list(values.shape)}")
     index, _ = label_index(labels, ignore_index)
     return values.detach().to(logits).index_select(0, index.flatten()).view(labels.shape)
 
@@ -349,7 +362,7 @@ def unified_loss(
     weigh = _as_is if gamma == 1 else partial(_scaled, gamma)
     slopes, turn = partial(_constant, gamma, gamma), partial(_fast.turned, gamma)
     n, p = _log_sums(weigh, slopes, turn, logits, targets)
-    return reduce(_softplus(_gap(n + gamma * margin, p)), used, reduction)
+    return reduce(_softplus(_gap(n, p, gamma * margin)), used, reduction)
 
 
 def circle_loss(
@@ -524,9 +537,9 @@ def _circle_slope_limits(slopes: Weigh, s: Tensor) -> tuple[Tensor, Tensor]:
     return torch.where(finite, slope_n, s > 0), torch.where(finite, slope_p, s < 0)
 
 
-def _threshold(threshold: float | Tensor, logits: Tensor) -> float | Tensor:
+def _threshold(threshold: float | Tensor, logits: Tensor) -> Tensor:
     if not isinstance(threshold, Tensor):
-        return number("threshold", threshold)
+        return _scalar(number("threshold", threshold), logits)
     if threshold.shape not in ((), logits.shape[:-1]) or not threshold.is_floating_point():
         raise ValueError(
             f"threshold must be a number, or a floating-point tensor of shape [] or "
@@ -563,7 +576,8 @@ def hard_cross_entropy(
     logits = class_scores(logits)
     labels, used = check_labels(logits, labels, ignore_index)
     logits = logits.where(used[..., None], 0.0)  # the slope of a maximum over NaN is NaN
-    return reduce(_gap(*_label_sides(torch.amax, ignore_index, logits, labels)).relu(), used, reduction)
+    n, p = _label_sides(torch.amax, ignore_index, logits, labels)
+    return reduce(_positive_part(_gap(n, p)), used, reduction)
 
 
 def hard_unified_loss(
@@ -595,7 +609,7 @@ def hard_unified_loss(
     logits = class_scores(logits)
     used = check_multi_hot(logits, targets, ignore_index)
     n, p = _two_sides(torch.amax, _as_is, logits, targets)
-    return reduce(_gap(n + number("margin", margin), p).relu(), used, reduction)
+    return reduce(_positive_part(_gap(n, p, number("margin", margin))), used, reduction)
 
 
 def hard_thresholded_loss(
@@ -629,7 +643,7 @@ def hard_thresholded_loss(
     used = check_multi_hot(logits, targets, ignore_index)
     t = _threshold(threshold, logits)
     n, p = _two_sides(torch.amax, _as_is, logits, targets)
-    return reduce((n - t).relu() + (p + t).relu(), used, reduction)
+    return reduce(_positive_part(n - t) + _positive_part(p + t), used, reduction)
 
 
 # --- targets -----------------------------------------------------------------------------------------------
@@ -641,11 +655,13 @@ def from_signed(targets: Tensor, ignore_index: int = -100) -> Tensor:
     The shape and, for signed integers and floating point, the dtype stay.
 
     Raises:
-        ValueError: the dtype holds no negative numbers, or a value is not +1, −1 or 0.
+        ValueError: the dtype holds no negative numbers, a value is not +1, −1 or 0, or ``ignore_index`` is
+            0 or 1.
 
     >>> from_signed(torch.tensor([1, -1, 0]))
     tensor([   1,    0, -100])
     """
+    check_ignore_index(ignore_index)
     if targets.dtype == torch.bool or not targets.dtype.is_signed:
         raise ValueError(f"targets must be of a signed dtype to hold −1, got {targets.dtype}")
     bad = first_bad((targets == 1) | (targets == -1) | (targets == 0), targets)

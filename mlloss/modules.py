@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from mlloss import functional
+from mlloss._checks import number
 
 __all__ = [
     "CircleLoss",
@@ -51,7 +52,8 @@ class _Loss(nn.Module):
 
 def _shown(value: Any) -> str:
     if isinstance(value, Tensor):
-        return f"{value.item():g}" if value.ndim == 0 else f"tensor of shape {list(value.shape)}"
+        seen = value.ndim == 0 and not value.is_meta
+        return f"{value.item():g}" if seen else f"tensor of shape {list(value.shape)}"
     return repr(value)
 
 
@@ -156,7 +158,8 @@ class ThresholdedLoss(_Loss):
         reduction: str = "mean",
     ) -> None:
         if learn_threshold:
-            start = torch.as_tensor(threshold, dtype=torch.get_default_dtype())
+            start = threshold if isinstance(threshold, Tensor) else number("threshold", threshold)
+            start = torch.as_tensor(start, dtype=torch.get_default_dtype())
             if start.ndim:
                 raise ValueError(f"a learned threshold must be a scalar, got shape {list(start.shape)}")
             threshold = nn.Parameter(start.detach().clone())

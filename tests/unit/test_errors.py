@@ -181,6 +181,8 @@ def test_messages_say_the_range_and_the_value():
         ValueError, match=r"alpha must be .* shape \[3\], one value a class, got torch.float32 of"
     ):
         mlloss.softmax_focal_loss(SCORES, LABELS, alpha=torch.ones(4))
+    with pytest.raises(ValueError, match=r"alpha must be .* got a list; torch.tensor makes one"):
+        mlloss.softmax_focal_loss(SCORES, LABELS, alpha=[1.0, 1.0, 1.0])
     with pytest.raises(ValueError, match=r"threshold must be .* shape \[\] or \[4\] .* of shape \[3\]"):
         mlloss.thresholded_loss(SCORES, PREDICTED, threshold=torch.zeros(3))
 
@@ -216,6 +218,9 @@ def test_from_signed():
             ValueError, match=rf"\+1 \(positive\), −1 \(negative\) or 0 \(ignored\), got {wrong}"
         ):
             mlloss.from_signed(torch.tensor([1.0, wrong]))
+    for wrong in 0, 1:
+        with pytest.raises(ValueError, match=f"ignore_index must not be 0 .* got {wrong}"):
+            mlloss.from_signed(torch.tensor([1, -1, 0]), ignore_index=wrong)
     for dtype in torch.bool, torch.uint8:
         with pytest.raises(ValueError, match=f"signed dtype to hold −1, got {dtype}"):
             mlloss.from_signed(torch.ones(2, dtype=dtype))

@@ -158,6 +158,21 @@ def test_small_losses_are_relatively_exact(loss):
     assert s.grad[0].tolist() == pytest.approx([float(x) for x in slopes], rel=1e-12, abs=0)
 
 
+@pytest.mark.parametrize("y", [0, 1])
+def test_small_weights_are_relatively_exact(y):
+    for alpha in 1e-6, 1 - 1e-6:
+        losses, expected = (
+            mlloss.sigmoid_focal_loss(torch.tensor([0.3], dtype=dtype), torch.tensor([y]), alpha=alpha)
+            for dtype in (torch.float32, torch.float64)
+        )
+        weight = alpha if y else 1 - alpha
+        unweighted = mlloss.sigmoid_focal_loss(
+            torch.tensor([0.3], dtype=torch.float64), torch.tensor([y]), alpha=None
+        )
+        assert expected.item() == pytest.approx(weight * unweighted.item(), rel=1e-14)
+        assert losses.item() == pytest.approx(expected.item(), rel=1e-6)
+
+
 @each(SMOOTH)
 def test_hessian_at_50_digits(loss):
     scores, word = [0.4, -0.3, 0.1], "NPN"

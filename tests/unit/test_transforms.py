@@ -2,6 +2,7 @@
 
 import copy
 import io
+import math
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -124,6 +125,8 @@ def test_hessian_vector_product(loss):
     torch.testing.assert_close(product, torch.tensordot(hessian, direction, 2))
     forward_over_reverse = torch.func.hessian(lambda s: loss(s, words).sum())(scores.detach())
     torch.testing.assert_close(forward_over_reverse, hessian)
+    of_one = torch.func.hessian(lambda s: loss(s, words[0]))(scores[0].detach().float())
+    torch.testing.assert_close(of_one, hessian[0, :, 0].float(), rtol=1e-4, atol=1e-4)
 
 
 @torch_is_old_fashioned
@@ -206,6 +209,29 @@ def test_shapes_and_strides(loss):
     assert none[1].shape == (0, 4)
     flipped = run(s.flip(0), targets.flip(0))
     torch.testing.assert_close(flipped, (value.flip(0), gradient.flip(0)))
+
+
+@each(LOSSES)
+def test_losses_may_be_changed_in_place(loss):
+    """As in ``losses *= weights``: what is returned is no view, and no gradient needs it as it was."""
+    scores, words = batch(loss)
+    targets = loss.targets(words)
+    call = mlloss.sigmoid_focal_loss if loss.kind == "elements" else loss.call
+    for s, y in (scores, targets), (scores[0], targets[0]):
+        (expected,) = torch.autograd.grad(2 * call(s, y, reduction="none").sum(), scores)
+        losses = call(s, y, reduction="none")
+        losses *= 2
+        (gradient,) = torch.autograd.grad(losses.sum(), scores)
+        assert gradient.equal(expected)
+
+
+@each(LOSSES)
+def test_meta_tensors(loss):
+    scores, words = batch(loss, "meta")
+    losses = loss.call(scores, loss.targets(words).to("meta"), reduction="mean")
+    losses.backward()
+    assert losses.shape == ()
+    assert scores.grad.shape == scores.shape
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.float64])  # with that of the scores no copy is made
@@ -351,6 +377,7 @@ def test_modules_say_what_they_are():
         "UnifiedLoss(gamma=2.0, margin=0.0, ignore_index=-100, reduction='mean')"
     )
     assert "alpha=tensor of shape [2]" in repr(mlloss.SoftmaxFocalLoss(alpha=torch.ones(2)))
+    assert "threshold=tensor of shape []" in repr(mlloss.ThresholdedLoss(learn_threshold=True).to("meta"))
     assert "threshold=0.25" in repr(mlloss.ThresholdedLoss(threshold=0.25, learn_threshold=True))
 
 
@@ -371,6 +398,8 @@ def test_the_threshold_learns():
         optimiser.step()
     best = (torch.tensor(1.0) - torch.logsumexp(torch.tensor([-3.0, -4.0]), 0)) / 2
     assert module.threshold.item() == pytest.approx(best.item(), abs=1e-4)
+    with pytest.raises(ValueError, match="threshold must be a finite number, got nan"):
+        mlloss.ThresholdedLoss(threshold=math.nan, learn_threshold=True)
     with pytest.raises(ValueError, match="must be a scalar"):
         mlloss.ThresholdedLoss(threshold=torch.zeros(2), learn_threshold=True)
 
