@@ -139,8 +139,8 @@ class TrainingLab(widgets.VBox):
         for _ in self._training():
             await asyncio.sleep(0.01)  # for messages from the page, and for other cells
 
-    def _training(self) -> Iterator[None]:
-        """Train; after every report the curves and the progress follow."""
+    def _training(self, *, watched: bool = True) -> Iterator[None]:
+        """Train; after every report the progress follows, and the picture if somebody watches."""
         self._stopped, self.start.disabled, self.stop.disabled = False, True, False
         try:
             setup, device = self.setup, self.device.value
@@ -156,6 +156,8 @@ class TrainingLab(widgets.VBox):
                 lrap = label_ranking_average_precision(scores, truth, reduction="none").mean(-1)
                 reports.append(lrap.cpu())
                 self._keep(name, torch.stack(reports, -1), every)
+                if watched:
+                    self._show()
                 self.progress.value = report.step / setup.steps
                 best = f1(scores > tune(f1, scores, truth), truth)
                 self.status.value = (
@@ -174,6 +176,8 @@ class TrainingLab(widgets.VBox):
         self.curves[name], self._every[name] = curve, every
         for old in list(self.curves)[:-KEPT]:
             del self.curves[old], self._every[old]
+
+    def _show(self) -> None:
         self.picture.value = self.drawn()._repr_html_()
 
     def drawn(self) -> Picture:
@@ -192,10 +196,12 @@ class TrainingLab(widgets.VBox):
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """The widget for Jupyter, and a picture for a page without a kernel; a first training makes both."""
         if not self.curves:
-            self.run()
+            for _ in self._training(watched=False):
+                pass
+            self._show()
         bundle = super()._repr_mimebundle_(**kwargs)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        html = f"{self.drawn()._repr_html_()}<p>{self.status.value}.</p><p>{HOW_TO_RUN}</p>"
+        html = f"{self.picture.value}<p>{self.status.value}.</p><p>{HOW_TO_RUN}</p>"
         return {**data, "text/html": html, "text/plain": "<TrainingLab>"}, metadata
 
 
