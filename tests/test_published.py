@@ -198,6 +198,8 @@ def test_solutions_stand_at_the_end_of_the_printed_book(whole_html: BeautifulSou
 def test_places_of_the_whole_book_have_names_of_their_own(whole_html: BeautifulSoup) -> None:
     names = [tag["id"] for tag in whole_html.select("article [id]") if not tag.find_parent("svg")]
     assert len(names) == len(set(names))
+    links = {str(link["href"]) for link in whole_html.select('a[href^="#"]')}
+    assert {link for link in links if link[1:] not in names} == set()
 
 
 def test_nothing_is_cut_off_on_paper(whole: Path, visit: Open) -> None:

@@ -82,6 +82,8 @@ def chapter(site: Path, name: str, names: set[str]) -> Chapter:
         tag.decompose()
     for controls in article.select(".lf-controls"):
         say_settings(controls)
+    for figure in article.select("live-figure"):
+        figure["id"] = f"figure={figure['name']}"
     answers = article.append(element('<section class="answers"></section>'))
     answers.extend([*map(take_solution, article.select("details.solution"))])
     answers.extend([*map(take_explanations, article.select(".question"))])
@@ -107,6 +109,8 @@ def adapt(tag: Any, name: str, names: set[str], address: str) -> None:
             tag[key] = " ".join(identifier(name, each) for each in value.split())
         elif key in ("href", "xlink:href"):
             path, fragment = urldefrag(value)
+            if fragment.startswith("figure="):  # a link to a setting leads to the figure
+                fragment, *_ = fragment.split("&")
             target = urljoin(name, path).removesuffix(".html")
             if target in names:
                 tag[key] = f"#{identifier(target, fragment)}"
