@@ -1,6 +1,6 @@
 """Do the unit tests notice?  Changes one spot of a module at a time, and runs the quick tests on each.
 
-    python benchmarks/mutants.py mlloss/functional.py mlloss/metrics.py [--only N]
+    python benchmarks/mutants.py mlloss/functional.py mlloss/_fast.py mlloss/metrics.py [--only N]
 
 A mutant that no test fails on is printed, with its line: look at it, and either a test is missing, or the
 change makes no difference.  ``--only N`` takes about N mutants of each module, evenly spread.  Each mutant is
