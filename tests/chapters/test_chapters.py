@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -74,6 +75,19 @@ def test_claim_is_judged_and_has_its_place(id: str) -> None:
         case {"omitted": reason, **rest}:
             assert reason
     assert not rest
+
+
+def test_the_welcome_page_shows_the_way_through_all_chapters() -> None:
+    named = re.findall(r"^\| \[.+\]\(#([\w-]+)\) \|", source("welcome"), re.MULTILINE)
+    assert set(CHAPTERS) <= set(named)
+    assert named == [name for name in PAGES if name in named]  # in the order of the contents
+
+
+def test_code_in_the_readme_runs() -> None:
+    (code,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
+    found: dict[str, Any] = {}
+    exec(code, found)
+    assert found["logits"].grad.abs().sum() > 0
 
 
 def test_page_of_claims_shows_all_of_them(site: Path) -> None:
