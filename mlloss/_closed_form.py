@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-BLOCK = 2**16  # scores in a block; with its temporaries it stays in the cache
+BLOCK = 2**17  # scores in a block; with its temporaries it stays in the cache
 
 Tensors = tuple[Tensor, ...]
 

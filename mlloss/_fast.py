@@ -1,15 +1,17 @@
 """The losses fast on a CPU, on blocks of rows that stay in the cache; ``functional.py`` has the formulas.
 
 What makes them fast: masks are numbers, 0 and 1, since arithmetic is several times faster than selection;
-exp(s) on the negatives and exp(−s) on the positives are one exponential; no maximum is subtracted as long as
-the sums neither overflow nor vanish; ``exp2`` takes a third of the time of ``exp``.  A function returns None
-where that is not exact (0 · ∞, a sum that vanishes): then the plain form is used.
+exp(s) on the negatives and exp(−s) on the positives are one exponential; no maximum is subtracted as long
+as the sums neither overflow nor vanish; ``exp2`` takes a third of the time of ``exp``; and few temporaries,
+changed in place, stay in the cache.  A function returns None where that is not exact (0 · ∞, a sum that
+vanishes): then the plain form is used.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -17,41 +19,45 @@ from torch import Tensor
 
 from mlloss._checks import INF, Masks, label_index, multi_hot
 
-# (scores, positives as numbers) → z, whose exponentials are summed (turned on the positives), and its slopes
-Turn = Callable[[Tensor, Tensor], tuple[Tensor, tuple]]
+# (scores, positives as numbers) → z, a new tensor whose exponentials are summed (turned on the positives);
+# the slope of z in s on the negatives, and its sign on the positives
+Turn = Callable[[Tensor, Tensor], tuple[Tensor, Any, int]]
 
 
-def turned(scale: float, s: Tensor, y: Tensor) -> tuple[Tensor, tuple[float, float]]:
+def turned(scale: float, s: Tensor, y: Tensor) -> tuple[Tensor, float, int]:
     """γ s on the negatives, −γ s on the positives."""
     z = torch.addcmul(s, y, s, value=-2)
-    return (z if scale == 1 else z.mul_(scale)), (scale, -scale)
+    return (z if scale == 1 else z.mul_(scale)), scale, -1
 
 
-def turned_up(s: Tensor, y: Tensor) -> tuple[Tensor, tuple[float, float]]:
+def turned_up(s: Tensor, y: Tensor) -> tuple[Tensor, float, int]:
     """s on either side."""
-    return s, (1.0, 1.0)
+    return s.clone(), 1.0, 1
 
 
 def circle(
     detach: bool, gamma: float, o_p: float, o_n: float, d_p: float, d_n: float, s: Tensor, y: Tensor
-) -> tuple[Tensor, Masks]:
+) -> tuple[Tensor, Tensor, int]:
     """γ [s − Oₙ]₊ (s − Δₙ) on the negatives, γ [Oₚ − s]₊ (Δₚ − s) on the positives."""
-    (s, _) = turned(1.0, s, y)
+    s, _, sign = turned(1.0, s, y)
     weight = torch.add(s, y, alpha=o_p + o_n).sub_(o_n).relu_().mul_(gamma)
     ahead = s.add_(y, alpha=d_p + d_n).sub_(d_n)
     slope = weight if detach else torch.addcmul(weight, weight > 0, ahead, value=gamma)
-    return weight * ahead, (slope, -slope)
+    return ahead.mul_(weight), slope, sign
 
 
 def two_sides(turn: Turn, logits: Tensor, targets: Tensor) -> Masks | None:
     """n and p."""
     on_p, on_n = _masks(targets, logits.dtype)
-    z, (slope, _) = turn(logits, on_p)
+    z, slope, _ = turn(logits, on_p)
     if isinstance(slope, float):
-        powers = _exp(z)
-        sum_n, sum_p = (on_n * powers).sum(-1), (on_p * powers).sum(-1)
-        if _exact(sum_n, on_n) and _exact(sum_p, on_p):
+        powers_n, powers_p = _powers(z, on_n, on_p)
+        sum_n, sum_p = powers_n.sum(-1), powers_p.sum(-1)
+        positives, negatives = multi_hot(targets)
+        if _exact(sum_n, negatives) and _exact(sum_p, positives):
             return sum_n.log_(), sum_p.log_()
+        on_p, on_n = _masks(targets, logits.dtype)
+        z, _, _ = turn(logits, on_p)
     n, p = _log_sum(z, on_n), _log_sum(z, on_p)
     return None if n is None or p is None else (n, p)
 
@@ -61,17 +67,19 @@ def two_sides_gradient(
 ) -> tuple[Tensor] | None:
     """The shares exp(z − n) and exp(z − p), times their slopes and incoming gradients."""
     on_p, on_n = _masks(targets, logits.dtype)
-    z, (slope_n, slope_p) = turn(logits, on_p)
+    z, slope, sign = turn(logits, on_p)
     if not z.sum().isfinite():
         return None
     n, p = (x.masked_fill(x == -INF, 0.0) for x in (n, p))
-    grad_n, grad_p = grad_n[..., None] * slope_n, grad_p[..., None] * slope_p
-    if isinstance(slope_n, float) and torch.maximum(n.abs(), p.abs()).amax() < -math.log(_enough(z.dtype)):
-        powers = _exp(z)
-        if powers.sum().isfinite():
-            push, pull = on_n * (grad_n * (-n).exp()[..., None]), on_p * (grad_p * (-p).exp()[..., None])
-            return (push.add_(pull).mul_(powers),)
-    return ((_shares(z, n, on_n) * grad_n).add_(_shares(z, p, on_p) * grad_p),)
+    if isinstance(slope, float) and torch.maximum(n.abs(), p.abs()).amax() < -math.log(_enough(z.dtype)):
+        share_n, share_p = _powers(z, on_n, on_p)
+        if not share_n.sum().isfinite():
+            return None
+        grad_n, grad_p = grad_n * (-n).exp(), grad_p * (-p).exp()
+    else:
+        share_n, share_p = _shares(z, n, on_n), _shares(z, p, on_p)
+    gradient = torch.addcmul(share_n * grad_n[..., None], share_p, grad_p[..., None], value=sign)
+    return (gradient.mul_(slope) if isinstance(slope, Tensor) or slope != 1 else gradient,)
 
 
 def label_sides(ignore_index: int, logits: Tensor, labels: Tensor) -> Masks | None:
@@ -132,8 +140,14 @@ def _as_numbers(values: Tensor, dtype: torch.dtype) -> Tensor:
     return (values.view(torch.uint8) if values.dtype == torch.bool else values).to(dtype)
 
 
-def _exp(z: Tensor) -> Tensor:
-    return (z * (1 / math.log(2))).exp2_()
+def _powers(z: Tensor, on_n: Tensor, on_p: Tensor) -> Masks:
+    """exp(z) on either side, in the place of all three."""
+    powers = _exp_(z)
+    return on_n.mul_(powers), on_p.mul_(powers)
+
+
+def _exp_(z: Tensor) -> Tensor:
+    return z.mul_(1 / math.log(2)).exp2_()
 
 
 def _enough(dtype: torch.dtype) -> float:
@@ -144,17 +158,17 @@ def _enough(dtype: torch.dtype) -> float:
 def _exact(total: Tensor, mask: Tensor) -> bool:
     """Whether no sum over the mask has overflowed or vanished; over nothing it may be 0."""
     fine = (total > _enough(total.dtype)) & (total < INF)
-    return bool(fine.all() or (fine | ((total == 0) & (mask.sum(-1) == 0))).all())
+    return bool(fine.all() or (fine | ((total == 0) & ~mask.any(-1))).all())
 
 
 def _log_sum(z: Tensor, mask: Tensor) -> Tensor | None:
     """log Σ exp z over the mask, below its maximum."""
     z = z * mask
     top = z.amax(-1, keepdim=True)
-    total = _exp(z.sub_(top)).mul_(mask).sum(-1)
+    total = _exp_(z.sub_(top)).mul_(mask).sum(-1)
     return total.log_().add_(top.squeeze(-1)) if _exact(total, mask) else None
 
 
 def _shares(z: Tensor, log_sum: Tensor, mask: Tensor) -> Tensor:
     """exp(z − log_sum) on the mask, where it is at most 1 but for rounding."""
-    return _exp((z - log_sum[..., None]).clamp_(max=1.0)).mul_(mask)
+    return _exp_((z - log_sum[..., None]).clamp_(max=1.0)).mul_(mask)
