@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from ipywidgets import Widget
@@ -68,7 +69,8 @@ def test_buttons_start_and_stop_a_training() -> None:
         lab.stop.click()
         await lab.task
 
-    asyncio.run(press())
+    with ThreadPoolExecutor(1) as thread:  # in this one the browser tests may have left an event loop running
+        thread.submit(asyncio.run, press()).result()
     assert 0.2 <= lab.progress.value < 0.5
     assert not lab.start.disabled
     assert lab.stop.disabled

@@ -122,9 +122,8 @@ def test_code_runs_and_computes_the_numbers_shown(name: str) -> None:
         shared = [a.name for a in figure.artists if isinstance(a, Number) and a.name in names]
         assert shared, "the code computes none of the figure's numbers by name"
         for number in shared:
-            assert torch.as_tensor(names[number]).item() == pytest.approx(
-                values[number], rel=1e-9, abs=1e-12, nan_ok=True
-            ), number
+            computed = torch.as_tensor(names[number], dtype=torch.float64).item()
+            assert computed == pytest.approx(values[number], rel=1e-9, abs=1e-12, nan_ok=True), number
 
 
 @pytest.mark.parametrize("name", REGISTRY)
