@@ -275,6 +275,12 @@ def test_report_names_the_page_and_the_section(published: Path, visit: Open) -> 
     assert "page" in [field["id"] for field in form["body"]]
 
 
+def test_wrong_address_leads_back_to_the_published_site(published: Path) -> None:
+    html = BeautifulSoup((published / "404.html").read_text(), "html.parser")
+    assert [tag["href"] for tag in html.select("a")] == [f"{SITE}book/page.html"]
+    assert [tag["action"] for tag in html.select("form")] == [f"{SITE}search.html"]
+
+
 def test_without_an_address_nothing_claims_one(book: Path, published: Path) -> None:
     assert build(book, GITHUB_SERVER_URL="", GITHUB_REPOSITORY="").returncode == 0
     html = (published / "book" / "page.html").read_text()
@@ -305,12 +311,6 @@ def test_wrong_address_at_any_depth_leads_back(site: Path, site_url: str, visit:
         visited.page.locator("p a").click()
         visited.page.wait_for_url(f"{home}{TOC['root']}.html")
     assert [error for error in visited.errors if "404" not in error] == []
-
-
-def test_wrong_address_leads_back_to_the_published_site(published: Path) -> None:
-    html = BeautifulSoup((published / "404.html").read_text(), "html.parser")
-    assert [tag["href"] for tag in html.select("a")] == [f"{SITE}book/page.html"]
-    assert [tag["action"] for tag in html.select("form")] == [f"{SITE}search.html"]
 
 
 class Answer(BaseHTTPRequestHandler):
