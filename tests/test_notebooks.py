@@ -96,7 +96,7 @@ def test_formulas_in_quotations_and_lists_stand_on_one_line(site: Path, name: st
 def test_runs(site: Path, name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """Here, where nothing is missing, and so nothing is installed; most notebooks only with `--slow`."""
     if name not in QUICK and not request.config.getoption("--slow"):
-        pytest.skip("with --slow")
+        pytest.skip("takes minutes: run with --slow")
     notebook = read(site, name)
     NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
@@ -109,7 +109,7 @@ def test_all_run_where_only_colabs_packages_are(
 ) -> None:
     """In a new environment, where the first cell installs the rest, from this folder for the repository."""
     if not request.config.getoption("--slow"):
-        pytest.skip("with --slow")
+        pytest.skip("takes minutes: run with --slow")
     subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True)
     python = tmp_path / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "--quiet", *COLAB], check=True)

@@ -17,6 +17,8 @@ from mlloss.live.numbers import TICKS, format_tick, round_up
 from mlloss.live.style import RC_PARAMS, with_css_variables
 
 WIDTH = 4.75  # inches; on a screen of 360 px the text is then still 9 px high or more
+# What matplotlib gives an id of its own, the same in every picture.
+UNNAMED = r"figure|axes|patch|line2d|text|legend|xtick|ytick|matplotlib\.axis|\w+Collection"
 Transform = dict[str, list[float]]
 
 
@@ -110,7 +112,7 @@ def inline_svg(figure: Figure) -> str:
     svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, count=1, flags=re.DOTALL)
     svg = re.sub(r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', r'<svg viewBox="\1">', svg, count=1)
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
-    svg = re.sub(r' id="(?:figure|axes|patch|line2d|text|legend|xtick|ytick|matplotlib\.axis)_\d+"', "", svg)
+    svg = re.sub(rf' id="(?:{UNNAMED})_\d+"', "", svg)
     svg = re.sub(r"(\d\.\d{2})\d+", r"\1", svg)
     svg = re.sub(r"font: (\d+)px [^;]*;|font-size: (\d+)px; font-family: [^;]*;", r"font-size: \1\2px;", svg)
     return with_css_variables(re.sub(r"\n\s*", "\n", svg).strip())

@@ -84,6 +84,7 @@ def test_compared_losses_are_means_panel_by_panel() -> None:
     for container, factor in zip(picture.axes[0].containers, (1, 2), strict=True):
         heights = np.asarray(container[0].get_ydata(), dtype=float)
         np.testing.assert_allclose(heights, factor * RUNS.mean(-1))
+    assert "Collection_" not in picture._repr_html_()  # an id that a second picture would have, too
     relative = compared_losses([5, 10], {"F1": {"a": RUNS}}, x_label="classes", reference="as b", **WORDS)
     assert "as b" in named(relative)
 
