@@ -35,14 +35,20 @@ def same_shape(scores: Tensor, targets: Tensor, name: str = "logits") -> None:
 
 def first_bad(valid: Tensor, values: Tensor) -> float | int | None:
     """The first value that is not valid; None also where there are none to be seen (compile, vmap, meta)."""
-    if torch.compiler.is_compiling() or values.is_meta:
+    if torch.compiler.is_compiling() or values.is_meta or is_batched(valid):
         return None
+    return None if valid.all() else values[~valid].flatten()[0].item()
+
+
+def is_batched(values: Tensor) -> bool:
+    """Whether ``vmap`` hides the values, for which torch has no public question."""
     try:
-        return None if valid.all() else values[~valid].flatten()[0].item()
+        values.any().item()
     except RuntimeError as error:
-        if "vmap" not in str(error):
-            raise
-        return None
+        if "vmap" in str(error) or "Batching rule" in str(error):
+            return True
+        raise
+    return False
 
 
 def is_ignored(values: Tensor, ignore_index: int) -> Tensor:
@@ -59,11 +65,13 @@ def check_ignore_index(ignore_index: int) -> None:
         raise ValueError(f"ignore_index must not be 0 (negative) or 1 (positive), got {ignore_index}")
 
 
-def check_multi_hot(scores: Tensor, targets: Tensor, ignore_index: int, name: str = "logits") -> Tensor:
-    """Check the targets of a set loss; which samples have an entry that is not ignored."""
+def check_multi_hot(
+    scores: Tensor, targets: Tensor, ignore_index: int, name: str = "logits"
+) -> Tensor | None:
+    """Check the targets of a set loss; which samples have an entry that is not ignored (None: all have)."""
     same_shape(scores, targets, name)
     if targets.dtype == torch.bool:
-        return targets.new_ones(targets.shape[:-1])
+        return None
     check_ignore_index(ignore_index)
     used = (targets == 0) | (targets == 1)
     bad = first_bad(used | is_ignored(targets, ignore_index), targets)
@@ -75,10 +83,10 @@ def check_multi_hot(scores: Tensor, targets: Tensor, ignore_index: int, name: st
     return used.any(-1)
 
 
-def check_soft(targets: Tensor, ignore_index: int) -> Tensor:
-    """Check elementwise targets; which are not ignored."""
+def check_soft(targets: Tensor, ignore_index: int) -> Tensor | None:
+    """Check elementwise targets; which are not ignored (None: all)."""
     if targets.dtype == torch.bool:
-        return targets.new_ones(()).expand(targets.shape)
+        return None
     used = ~is_ignored(targets, ignore_index)
     bad = first_bad(~used | ((targets >= 0) & (targets <= 1)), targets)
     if bad is not None:
@@ -127,12 +135,13 @@ def number(name: str, value: float, low: float = -INF, high: float = INF) -> flo
     return float(value)
 
 
-def reduce(losses: Tensor, used: Tensor, reduction: str) -> Tensor:
-    """``none``, ``sum``, or the mean over what is used (0 if nothing is)."""
+def reduce(losses: Tensor, used: Tensor | None, reduction: str) -> Tensor:
+    """``none``, ``sum``, or the mean over what is used (0 if nothing is); None: all is."""
     if reduction == "none":
         return losses
     if reduction == "sum":
         return losses.sum()
     if reduction == "mean":
-        return losses.sum() / used.count_nonzero().clamp(min=1)
+        count = max(1, losses.numel()) if used is None else used.count_nonzero().clamp(min=1)
+        return losses.sum() / count
     raise ValueError(f"reduction must be 'none', 'mean' or 'sum', got {reduction!r}")

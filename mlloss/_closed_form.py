@@ -7,36 +7,36 @@ cache, and none has the size of the logits.  Compilers, GPUs and second derivati
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-BLOCK = 2**17  # scores in a block; with its temporaries it stays in the cache
+from mlloss._checks import is_batched
+
+BLOCK = 2**18  # scores in a block; with its temporaries it stays in the cache
 
 Tensors = tuple[Tensor, ...]
 
 
-def _never(*_: Tensor) -> None:
-    """There is no faster form."""
-
-
 class Form(NamedTuple):
     """``value(logits, targets)`` → the outputs; ``gradient(logits, targets, *outputs, *incoming)`` → the
-    gradient in the logits, in a tuple.  ``fast_…``: the same, or None where it would not be exact."""
+    gradient in the logits, in a tuple.  ``fast_…`` take what to write the same to as well, and return whether
+    it is exact: if it is not, the plain one is used."""
 
     value: Callable
     gradient: Callable
-    fast_value: Callable = _never
-    fast_gradient: Callable = _never
+    fast_value: Callable
+    fast_gradient: Callable
 
 
 class Elementwise(NamedTuple):
-    """``value(logits, targets)`` → the losses and their slopes; ``fast_value``: the same, or None."""
+    """``value(logits, targets)`` → the losses and their slopes; ``fast_value``: as in Form."""
 
     value: Callable
-    fast_value: Callable = _never
+    fast_value: Callable
 
 
 def by_rows(form: Form, logits: Tensor, targets: Tensor) -> Tensors:
@@ -54,7 +54,10 @@ def by_elements(form: Elementwise, logits: Tensor, targets: Tensor) -> Tensor:
 class _Rows(torch.autograd.Function):
     @staticmethod
     def forward(form: Form, logits: Tensor, targets: Tensor) -> Tensors:
-        return _in_blocks(form.value, form.fast_value, logits.shape[:-1], logits, targets)
+        if torch.compiler.is_compiling():
+            return form.value(logits, targets)
+        lead = logits.shape[:-1]
+        return _in_blocks(form.value, form.fast_value, lead, (lead, lead), logits, targets)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple, outputs: Tensors) -> None:
@@ -63,12 +66,14 @@ class _Rows(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *incoming: Tensor) -> tuple:
-        tensors = *ctx.saved_tensors, *incoming
-        if torch.is_grad_enabled():
-            (gradient,) = ctx.form.gradient(*tensors)
+        form, tensors = ctx.form, (*ctx.saved_tensors, *incoming)
+        logits = tensors[0]
+        seen = logits.is_cpu and not any(map(is_batched, incoming))
+        if torch.is_grad_enabled() or torch.compiler.is_compiling() or not seen:
+            (gradient,) = form.gradient(*tensors)
         else:
-            lead = incoming[0].shape
-            (gradient,) = _in_blocks(ctx.form.gradient, ctx.form.fast_gradient, lead, *tensors)
+            lead, shape = logits.shape[:-1], logits.shape
+            (gradient,) = _in_blocks(form.gradient, form.fast_gradient, lead, (shape,), *tensors)
         return None, gradient, None
 
     @staticmethod
@@ -82,7 +87,10 @@ class _Elements(torch.autograd.Function):
 
     @staticmethod
     def forward(form: Elementwise, logits: Tensor, targets: Tensor) -> Tensors:
-        return _in_blocks(form.value, form.fast_value, logits.shape, logits, targets)
+        if torch.compiler.is_compiling():
+            return form.value(logits, targets)
+        shape = logits.shape
+        return _in_blocks(form.value, form.fast_value, shape, (shape, shape), logits, targets)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple, outputs: Tensors) -> None:
@@ -147,22 +155,24 @@ def _batched(info: Any, in_dims: tuple, tensors: Tensors) -> Tensors:
     )
 
 
-def _in_blocks(plain: Callable, fast: Callable, lead: torch.Size, *tensors: Tensor) -> Tensors:
-    """The function on blocks of about BLOCK scores, fast where it can be; the rows have shape ``lead``.
+def _in_blocks(
+    plain: Callable, fast: Callable, lead: torch.Size, shapes: tuple[torch.Size, ...], *tensors: Tensor
+) -> Tensors:
+    """The outputs, of these shapes, on equal blocks of at most BLOCK scores, fast where that can be.
 
-    What is returned is no view, so that the caller may change it in place (``losses *= weights``).
+    The rows have shape ``lead``.  What is returned is no view, so that the caller may change it in place
+    (``losses *= weights``).
     """
     logits, count = tensors[0], lead.numel()
-    if torch.compiler.is_compiling() or not logits.is_cpu or not lead or not logits.numel():
+    if not logits.is_cpu or not lead or not logits.numel():
         return plain(*tensors)
-    step = max(1, BLOCK * count // logits.numel())
-    rows = [x.reshape(count, *x.shape[len(lead) :]) for x in tensors]
-    outputs: Tensors = ()
+    outputs = tuple(logits.new_empty(shape) for shape in shapes)
+    rows = [x.reshape(count, *x.shape[len(lead) :]) for x in (*tensors, *outputs)]
+    step = math.ceil(count / math.ceil(logits.numel() / BLOCK))
     for start in range(0, count, step):
         block = [x[start : start + step] for x in rows]
-        results = fast(*block) or plain(*block)
-        if not outputs:
-            outputs = tuple(x.new_empty((*lead, *x.shape[1:])) for x in results)
-        for output, result in zip(outputs, results, strict=True):
-            output.view(count, *result.shape[1:])[start : start + step] = result
+        if not fast(*block):
+            results = block[len(tensors) :]
+            for result, values in zip(results, plain(*block[: len(tensors)]), strict=True):
+                result.copy_(values)
     return outputs

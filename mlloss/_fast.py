@@ -1,138 +1,188 @@
 """The losses fast on a CPU, on blocks of rows that stay in the cache; ``functional.py`` has the formulas.
 
 What makes them fast: masks are numbers, 0 and 1, since arithmetic is several times faster than selection;
-exp(s) on the negatives and exp(−s) on the positives are one exponential; no maximum is subtracted as long
-as the sums neither overflow nor vanish; ``exp2`` takes a third of the time of ``exp``; and few temporaries,
-changed in place, stay in the cache.  A function returns None where that is not exact (0 · ∞, a sum that
-vanishes): then the plain form is used.
+exp(s) on the negatives and exp(−s) on the positives are one exponential; no maximum is subtracted where no
+sum can overflow or vanish; ``exp2`` takes a third of the time of ``exp``; and few temporaries, changed in
+place, stay in the cache.  A function fills its outputs and returns True, or False where that would not be
+exact (0 · ∞, a sum that vanishes): then the plain form is used.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from mlloss._checks import INF, Masks, label_index, multi_hot
 
-# (scores, positives as numbers) → z, a new tensor whose exponentials are summed (turned on the positives);
-# the slope of z in s on the negatives, and its sign on the positives
-Turn = Callable[[Tensor, Tensor], tuple[Tensor, Any, int]]
+LOG2_E = 1 / math.log(2)  # exp(x) = 2^(x log₂ e)
+
+# (scores, positives as numbers) → z, a new tensor, and the scale γ, for exp γz is summed; the slope of z in
+# the score on the negatives, and its sign on the positives
+Turn = Callable[[Tensor, Tensor], tuple[Tensor, float, Any, int]]
 
 
-def turned(scale: float, s: Tensor, y: Tensor) -> tuple[Tensor, float, int]:
+def turned(gamma: float, s: Tensor, y: Tensor) -> tuple[Tensor, float, int, int]:
     """γ s on the negatives, −γ s on the positives."""
-    z = torch.addcmul(s, y, s, value=-2)
-    return (z if scale == 1 else z.mul_(scale)), scale, -1
+    return torch.addcmul(s, y, s, value=-2), gamma, 1, -1
 
 
-def turned_up(s: Tensor, y: Tensor) -> tuple[Tensor, float, int]:
+def turned_up(s: Tensor, y: Tensor) -> tuple[Tensor, float, int, int]:
     """s on either side."""
-    return s.clone(), 1.0, 1
+    return s.clone(), 1.0, 1, 1
 
 
 def circle(
     detach: bool, gamma: float, o_p: float, o_n: float, d_p: float, d_n: float, s: Tensor, y: Tensor
-) -> tuple[Tensor, Tensor, int]:
+) -> tuple[Tensor, float, Tensor, int]:
     """γ [s − Oₙ]₊ (s − Δₙ) on the negatives, γ [Oₚ − s]₊ (Δₚ − s) on the positives."""
-    s, _, sign = turned(1.0, s, y)
-    weight = torch.add(s, y, alpha=o_p + o_n).sub_(o_n).relu_().mul_(gamma)
+    s, *_ = turned(gamma, s, y)
+    weight = torch.add(s, y, alpha=o_p + o_n).sub_(o_n).relu_()
     ahead = s.add_(y, alpha=d_p + d_n).sub_(d_n)
-    slope = weight if detach else torch.addcmul(weight, weight > 0, ahead, value=gamma)
-    return ahead.mul_(weight), slope, sign
+    slope = weight if detach else torch.addcmul(weight, weight > 0, ahead)
+    return ahead.mul_(weight), gamma, slope, -1
 
 
-def two_sides(turn: Turn, logits: Tensor, targets: Tensor) -> Masks | None:
-    """n and p."""
-    on_p, on_n = _masks(targets, logits.dtype)
-    z, slope, _ = turn(logits, on_p)
-    if isinstance(slope, float):
-        powers_n, powers_p = _powers(z, on_n, on_p)
-        sum_n, sum_p = powers_n.sum(-1), powers_p.sum(-1)
-        positives, negatives = multi_hot(targets)
-        if _exact(sum_n, negatives) and _exact(sum_p, positives):
-            return sum_n.log_(), sum_p.log_()
-        on_p, on_n = _masks(targets, logits.dtype)
-        z, _, _ = turn(logits, on_p)
-    n, p = _log_sum(z, on_n), _log_sum(z, on_p)
-    return None if n is None or p is None else (n, p)
+def two_sides(turn: Turn, logits: Tensor, targets: Tensor, n: Tensor, p: Tensor) -> bool:
+    """n and p: the logarithms of sums of exp γz, of each side below its maximum where need be."""
+    on_p, used = _masks(targets, logits.dtype)
+    z, gamma, *_ = _turned(turn, logits, on_p, used)
+    if _near(z, gamma):
+        push, pull = _powers(z, gamma, on_p, used)
+        torch.sum(push, -1, out=n).log_()
+        torch.sum(pull, -1, out=p).log_()
+        return True
+    sides = _negatives(on_p, used), on_p
+    tops = [torch.amax(z * side, -1) for side in sides]
+    _lower(z, sides, tops)
+    push, pull = _powers(z, gamma, on_p, used)
+    positives, negatives = multi_hot(targets)
+    for log_sum, powers, classes, top in (n, push, negatives, tops[0]), (p, pull, positives, tops[1]):
+        torch.sum(powers, -1, out=log_sum)
+        if not _whole(log_sum, classes):
+            return False
+        log_sum.log_().add_(top, alpha=gamma)
+    return True
 
 
 def two_sides_gradient(
-    turn: Turn, logits: Tensor, targets: Tensor, n: Tensor, p: Tensor, grad_n: Tensor, grad_p: Tensor
-) -> tuple[Tensor] | None:
-    """The shares exp(z − n) and exp(z − p), times their slopes and incoming gradients."""
-    on_p, on_n = _masks(targets, logits.dtype)
-    z, slope, sign = turn(logits, on_p)
-    if not z.sum().isfinite():
-        return None
+    turn: Turn,
+    logits: Tensor,
+    targets: Tensor,
+    n: Tensor,
+    p: Tensor,
+    grad_n: Tensor,
+    grad_p: Tensor,
+    gradient: Tensor,
+) -> bool:
+    """The shares exp(γz − n) and exp(γz − p), times their slopes and incoming gradients."""
+    on_p, used = _masks(targets, logits.dtype)
+    z, gamma, slope, sign = _turned(turn, logits, on_p, used)
     n, p = (x.masked_fill(x == -INF, 0.0) for x in (n, p))
-    if isinstance(slope, float) and torch.maximum(n.abs(), p.abs()).amax() < -math.log(_enough(z.dtype)):
-        share_n, share_p = _powers(z, on_n, on_p)
-        if not share_n.sum().isfinite():
-            return None
-        grad_n, grad_p = grad_n * (-n).exp(), grad_p * (-p).exp()
+    if _near(n, 2) and _near(p, 2):
+        grad_n, grad_p = grad_n / n.exp(), grad_p / p.exp()
     else:
-        share_n, share_p = _shares(z, n, on_n), _shares(z, p, on_p)
-    gradient = torch.addcmul(share_n * grad_n[..., None], share_p, grad_p[..., None], value=sign)
-    return (gradient.mul_(slope) if isinstance(slope, Tensor) or slope != 1 else gradient,)
+        _lower(z, (_negatives(on_p, used), on_p), (n / gamma, p / gamma))
+    if not all(map(_finite, (z, grad_n, grad_p))):
+        return False
+    push, pull = _powers(z, gamma, on_p, used)
+    torch.mul(push, grad_n[..., None], out=gradient)
+    gradient.addcmul_(pull, grad_p[..., None], value=sign)
+    if isinstance(slope, Tensor) or gamma != 1:
+        gradient.mul_(gamma * slope)
+    return True
 
 
-def label_sides(ignore_index: int, logits: Tensor, labels: Tensor) -> Masks | None:
-    """n and p of a single positive: with shares of the softmax, n + p is the log-odds of all others."""
+def label_sides(ignore_index: int, logits: Tensor, labels: Tensor, n: Tensor, p: Tensor) -> bool:
+    """n and p of a single positive: n sums over all others, below the maximum of all where need be."""
     index, ignored = label_index(labels, ignore_index)
-    shares = torch.softmax(logits, -1)
-    share = shares.gather(-1, index).squeeze(-1)
-    rest = shares.scatter_(-1, index, 0.0).sum(-1)
-    if not ((torch.minimum(share, rest) > _enough(logits.dtype)) | ignored).all():
-        return None
-    p = -logits.gather(-1, index).squeeze(-1)
-    n = (rest / share).log_() - p
-    return n.masked_fill_(ignored, -INF), p.masked_fill_(ignored, -INF)
+    top = None if _near(logits) else logits.amax(-1)
+    powers = logits * LOG2_E if top is None else (logits - top[..., None]).mul_(LOG2_E)
+    torch.sum(powers.exp2_().scatter_(-1, index, 0.0), -1, out=n)
+    if top is not None and not _whole(n, ~ignored):
+        return False
+    n.log_().masked_fill_(ignored, -INF)
+    torch.neg(logits.gather(-1, index).squeeze(-1), out=p).masked_fill_(ignored, -INF)
+    if top is not None:
+        n.add_(top)
+    return True
 
 
 def label_sides_gradient(
-    ignore_index: int, logits: Tensor, labels: Tensor, n: Tensor, p: Tensor, grad_n: Tensor, grad_p: Tensor
-) -> tuple[Tensor] | None:
-    """The softmax over all others, which is the whole softmax over their share σ(n + p); and −1."""
+    ignore_index: int,
+    logits: Tensor,
+    labels: Tensor,
+    n: Tensor,
+    p: Tensor,
+    grad_n: Tensor,
+    grad_p: Tensor,
+    gradient: Tensor,
+) -> bool:
+    """The shares exp(s − n) of all others, and −1, times the incoming gradients."""
     index, ignored = label_index(labels, ignore_index)
-    gap = n + p
-    if not ((gap.abs() < -math.log(_enough(logits.dtype))) | ignored).all():
-        return None
-    push = torch.softmax(logits, -1) * (grad_n / torch.sigmoid(gap))[..., None]
-    push = push.scatter(-1, index, -grad_p[..., None])
-    return (push.masked_fill(ignored[..., None], 0.0) if ignored.any() else push,)
+    n = n.masked_fill(ignored, 0.0)
+    if _near(n, 2):
+        torch.mul(logits, LOG2_E, out=gradient)
+        grad_n = grad_n / n.exp()
+    else:
+        torch.sub(logits, n[..., None], out=gradient).mul_(LOG2_E)
+    gradient.exp2_().mul_(grad_n[..., None]).scatter_(-1, index, -grad_p[..., None])
+    if ignored.any():
+        gradient.masked_fill_(ignored[..., None], 0.0)
+    return _finite(gradient)
 
 
-def focal(alpha: float | None, gamma: float, logits: Tensor, targets: Tensor) -> Masks | None:
-    """Hard targets: weight · σ(u)^γ · softplus(u), where u is the logit, its sign turned if y = 1."""
+def sigmoid_focal(
+    alpha: float | None, gamma: float, logits: Tensor, targets: Tensor, losses: Tensor, slopes: Tensor
+) -> bool:
+    """Hard targets: weight · focal(u), where u is the logit, its sign turned if y = 1."""
     y = _as_numbers(targets, logits.dtype)
     if targets.dtype != torch.bool and (y * y - y).count_nonzero():
-        return None
-    sign = (y * 2).sub_(1)
-    right = sign * logits  # −u
-    if not right.amin() > -30:  # where 1 − σ(u), as a difference, has too few digits
-        return None
-    wrong, losses = torch.sigmoid(-right), F.logsigmoid(right)
-    factor = (wrong**gamma).neg_()
-    if alpha is not None:
-        factor.mul_((1 - y).mul_(1 - alpha).add_(y, alpha=alpha))
-    losses.mul_(factor)
-    slopes = factor.mul_(wrong).addcmul_(wrong.sub_(1), losses, value=gamma).mul_(sign)
-    return losses, slopes
+        return False
+    u = torch.addcmul(logits, y, logits, value=-2)
+    negative, positive = (1.0, 1.0) if alpha is None else (1 - alpha, alpha)
+    weight = (1 - y).mul_(negative).add_(y, alpha=-positive)  # its sign is that of the slope
+    del y  # the next temporary takes its place in the cache
+    if not _focal(u, gamma, losses, slopes):
+        return False
+    slopes.mul_(weight)
+    losses.mul_(weight.abs_())
+    return True
 
 
-def _masks(targets: Tensor, dtype: torch.dtype) -> Masks:
-    """The positives and the negatives as numbers."""
+def focal_of_gap(gap: Tensor, parameters: Tensor, losses: Tensor, slopes: Tensor) -> bool:
+    """weight · focal(gap)."""
+    weight, gamma = parameters.unbind(-1)
+    if not _focal(gap.clone(), gamma, losses, slopes):
+        return False
+    losses.mul_(weight)
+    slopes.mul_(weight)
+    return True
+
+
+def _focal(u: Tensor, gamma: float | Tensor, losses: Tensor, slopes: Tensor) -> bool:
+    """σ(u)^γ · softplus(u) and its slope; u is overwritten."""
+    if not u.amax() < _far(u.dtype):
+        return False
+    powers = u.mul_(LOG2_E).exp2_()
+    right = (powers + 1).reciprocal_()  # 1 − σ(u)
+    torch.log1p(powers, out=losses)
+    wrong = powers.mul_(right)
+    torch.pow(wrong, gamma, out=slopes)
+    losses.mul_(slopes)
+    slopes.mul_(wrong).addcmul_(right.mul_(gamma), losses)
+    return True
+
+
+def _masks(targets: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor | None]:
+    """The positives as numbers, and what is not ignored, unless that is all."""
     if targets.dtype == torch.bool:
-        on_p = _as_numbers(targets, dtype)
-        return on_p, 1 - on_p
-    on_p, on_n = (_as_numbers(mask, dtype) for mask in multi_hot(targets))
-    return on_p, on_n
+        return _as_numbers(targets, dtype), None
+    positives, negatives = multi_hot(targets)
+    return _as_numbers(positives, dtype), _as_numbers(positives | negatives, dtype)
 
 
 def _as_numbers(values: Tensor, dtype: torch.dtype) -> Tensor:
@@ -140,35 +190,45 @@ def _as_numbers(values: Tensor, dtype: torch.dtype) -> Tensor:
     return (values.view(torch.uint8) if values.dtype == torch.bool else values).to(dtype)
 
 
-def _powers(z: Tensor, on_n: Tensor, on_p: Tensor) -> Masks:
-    """exp(z) on either side, in the place of all three."""
-    powers = _exp_(z)
-    return on_n.mul_(powers), on_p.mul_(powers)
+def _negatives(on_p: Tensor, used: Tensor | None) -> Tensor:
+    return 1 - on_p if used is None else used - on_p
 
 
-def _exp_(z: Tensor) -> Tensor:
-    return z.mul_(1 / math.log(2)).exp2_()
+def _turned(turn: Turn, logits: Tensor, on_p: Tensor, used: Tensor | None) -> tuple[Tensor, float, Any, int]:
+    """The turned scores, 0 where they are ignored."""
+    z, *rest = turn(logits, on_p)
+    return (z if used is None else z.mul_(used)), *rest
 
 
-def _enough(dtype: torch.dtype) -> float:
-    """Next to it what has underflowed is less than an ulp, and its inverse does not overflow."""
-    return math.sqrt(torch.finfo(dtype).tiny)
+def _lower(z: Tensor, sides: Masks, by: Iterable[Tensor]) -> None:
+    for side, value in zip(sides, by, strict=True):
+        z.addcmul_(side, value[..., None], value=-1)
 
 
-def _exact(total: Tensor, mask: Tensor) -> bool:
-    """Whether no sum over the mask has overflowed or vanished; over nothing it may be 0."""
-    fine = (total > _enough(total.dtype)) & (total < INF)
-    return bool(fine.all() or (fine | ((total == 0) & ~mask.any(-1))).all())
+def _powers(z: Tensor, gamma: float, on_p: Tensor, used: Tensor | None) -> Masks:
+    """exp γz on the negatives and on the positives, in the place of z and on_p."""
+    powers = z.mul_(gamma * LOG2_E).exp2_()
+    if used is not None:
+        powers.mul_(used)
+    pull = on_p.mul_(powers)
+    return powers.sub_(pull), pull
 
 
-def _log_sum(z: Tensor, mask: Tensor) -> Tensor | None:
-    """log Σ exp z over the mask, below its maximum."""
-    z = z * mask
-    top = z.amax(-1, keepdim=True)
-    total = _exp_(z.sub_(top)).mul_(mask).sum(-1)
-    return total.log_().add_(top.squeeze(-1)) if _exact(total, mask) else None
+def _far(dtype: torch.dtype) -> float:
+    """Where exp of more may overflow in a sum, and of less than minus it vanish beside another."""
+    return math.log(torch.finfo(dtype).max) / 2
 
 
-def _shares(z: Tensor, log_sum: Tensor, mask: Tensor) -> Tensor:
-    """exp(z − log_sum) on the mask, where it is at most 1 but for rounding."""
-    return _exp_((z - log_sum[..., None]).clamp_(max=1.0)).mul_(mask)
+def _near(z: Tensor, gamma: float = 1.0) -> bool:
+    far = _far(z.dtype)
+    return all(-far < gamma * x.item() < far for x in z.aminmax())
+
+
+def _finite(values: Tensor) -> bool:
+    return math.isfinite(values.sum().item())
+
+
+def _whole(total: Tensor, classes: Tensor) -> bool:
+    """Whether no sum over the classes has overflowed or vanished; over none it may be 0."""
+    vanished = total < math.exp(-_far(total.dtype))
+    return _finite(total) and not classes[vanished].any()

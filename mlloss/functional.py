@@ -156,7 +156,7 @@ def _focal(logits: Tensor, targets: Any, weight: Any, gamma: Any) -> tuple[Tenso
     factor, bce = weight * wrong**gamma, _bce(logits.where(live, 0.0), targets)
     steeper = gamma * (1 - 2 * targets) * p * q / wrong * bce.where(bce != INF, 0.0)  # 0 · ∞ is 0
     slope = factor * (steeper + (1 - targets) * p - targets * q)
-    return (factor * bce).where(live, 0.0), slope.where(live, 0.0)
+    return (factor * bce).where(live, 0.0), slope
 
 
 def _bce(logits: Tensor, targets: Any) -> Tensor:
@@ -239,7 +239,7 @@ def sigmoid_focal_loss(
     gamma = number("gamma", gamma, 0)
     used = check_soft(targets, ignore_index)
     form = Elementwise(
-        partial(_balanced_focal, ignore_index, alpha, gamma), partial(_fast.focal, alpha, gamma)
+        partial(_balanced_focal, ignore_index, alpha, gamma), partial(_fast.sigmoid_focal, alpha, gamma)
     )
     return reduce(by_elements(form, logits, targets), used, reduction)
 
@@ -275,18 +275,18 @@ def softmax_focal_loss(
     """
     logits = class_scores(logits)
     labels, used = check_labels(logits, labels, ignore_index)
-    form = Form(
+    sides = Form(
         partial(_label_sides, torch.logsumexp, ignore_index),
         partial(_label_sides_gradient, ignore_index),
         partial(_fast.label_sides, ignore_index),
         partial(_fast.label_sides_gradient, ignore_index),
     )
-    n, p = by_rows(form, logits, labels)
+    n, p = by_rows(sides, logits, labels)
     gap = _gap(n, p)
     weight = _of_class("alpha", 1.0 if alpha is None else alpha, logits, labels, ignore_index)
     exponent = _of_class("gamma", gamma, logits, labels, ignore_index)
-    losses = by_elements(Elementwise(_focal_of_gap), gap, torch.stack([weight, exponent], -1))
-    return reduce(losses, used, reduction)
+    focal = Elementwise(_focal_of_gap, _fast.focal_of_gap)
+    return reduce(by_elements(focal, gap, torch.stack([weight, exponent], -1)), used, reduction)
 
 
 def _balanced_focal(
@@ -454,11 +454,11 @@ def multilabel_softmax_cross_entropy(
     logits = class_scores(logits)
     used = check_multi_hot(logits, targets, ignore_index)
     positives, _ = multi_hot(targets)
-    count = positives.sum(-1).to(logits.dtype)
+    count = positives.sum(-1)
     # −log softmax(s)ᵢ is how far the negatives are above all positives, plus how far these are above sᵢ.
     n, top = _log_sums(_turned_up, partial(_constant, 1.0, -1.0), _fast.turned_up, logits, targets)
     above = _softplus(_gap(n, (-top).masked_fill(count == 0, -INF)))
-    tied = positives & logits.isinf() & (logits == top[..., None])
+    tied = logits.isinf() & (logits == top[..., None])
     share = tied.sum(-1, keepdim=True).to(logits.dtype).log()
     spread = torch.where(tied, share, top[..., None] - logits).where(positives, 0.0).sum(-1)
     spread = spread.where(count > 1, 0.0)  # one positive has none, nor a gradient that is 0 by cancellation

@@ -94,18 +94,17 @@ def _counts(predictions: Tensor, targets: Tensor, ignore_index: int) -> _Counts:
         )
     if predictions.ndim == 0 or predictions.shape[-1] == 0:
         raise ValueError(f"predictions must have shape [..., C] with C ≥ 1, got {list(predictions.shape)}")
-    used = check_multi_hot(predictions, targets, ignore_index, "predictions")
+    check_multi_hot(predictions, targets, ignore_index, "predictions")
     positives, negatives = multi_hot(targets)
     dtype = torch.float32 if predictions.device.type == "mps" else torch.float64  # MPS has no float64
     sets = positives & predictions, positives & ~predictions, negatives & predictions, positives | negatives
     hits, misses, false_alarms, entries = (x.sum(-1).to(dtype) for x in sets)
-    return _Counts(hits, misses, false_alarms, entries, used)
+    return _Counts(hits, misses, false_alarms, entries, entries > 0)
 
 
 def _ratio(part: Tensor, whole: Tensor, used: Tensor, zero_division: float) -> Tensor:
     """part / whole; ``zero_division`` for 0 / 0; 0 where nothing is used."""
-    ratio = torch.where(whole == 0, zero_division, part / whole.clamp(min=1))
-    return ratio.where(used, 0.0)
+    return torch.where(whole == 0, zero_division, part / whole).where(used, 0.0)
 
 
 def exact_match_ratio(
@@ -150,8 +149,8 @@ def hamming_loss(
     tensor(0.2500, dtype=torch.float64)
     """
     counts = _counts(predictions, targets, ignore_index)
-    losses = _ratio(counts.misses + counts.false_alarms, counts.entries, counts.used, 0.0)
-    return reduce(losses, counts.used, reduction)
+    wrong = counts.misses + counts.false_alarms
+    return reduce(wrong / counts.entries.clamp(min=1), counts.used, reduction)
 
 
 def jaccard(
@@ -280,12 +279,13 @@ class _Ranks(NamedTuple):
 
 def _ranks(scores: Tensor, targets: Tensor, ignore_index: int) -> _Ranks:
     scores = class_scores(scores, "scores")
-    used = check_multi_hot(scores, targets, ignore_index, "scores")
+    check_multi_hot(scores, targets, ignore_index, "scores")
     positives, negatives = multi_hot(targets)
-    bad = (scores.isnan() & (positives | negatives)).any(-1)
+    entries = positives | negatives
+    bad = (scores.isnan() & entries).any(-1)
     positives_above, negatives_above = (_as_high(scores, x).to(scores.dtype) for x in (positives, negatives))
-    pairs = (positives.sum(-1) * negatives.sum(-1)).to(scores.dtype)
-    return _Ranks(positives, positives_above, negatives_above, pairs, bad, used)
+    pairs = positives.sum(-1) * negatives.sum(-1)
+    return _Ranks(positives, positives_above, negatives_above, pairs, bad, entries.any(-1))
 
 
 def _as_high(scores: Tensor, side: Tensor) -> Tensor:
@@ -368,7 +368,7 @@ def label_ranking_average_precision(
     tensor(0.8333)
     """
     ranks = _ranks(scores, targets, ignore_index)
-    shares = ranks.positives_above / (ranks.positives_above + ranks.negatives_above).clamp(min=1)
+    shares = ranks.positives_above / (ranks.positives_above + ranks.negatives_above)
     count = ranks.positives.sum(-1)
-    mean = shares.where(ranks.positives, 0.0).sum(-1) / count.clamp(min=1)
+    mean = shares.where(ranks.positives, 0.0).sum(-1) / count
     return _finish(mean.masked_fill(count == 0, 1.0), ranks, reduction)

@@ -90,6 +90,13 @@ def test_ignored_entries_do_not_exist(name):
 
 
 @pytest.mark.parametrize("name", ["jaccard", "precision", "recall", "f1"])
+def test_0_of_0_is_0_unless_said_otherwise(name):
+    nothing = torch.zeros(1, 3, dtype=torch.bool)
+    assert getattr(mlloss, name)(nothing, nothing) == 0
+    assert getattr(mlloss, name)(nothing, nothing, zero_division=0.5) == 0.5
+
+
+@pytest.mark.parametrize("name", ["jaccard", "precision", "recall", "f1"])
 def test_nothing_used_is_0_whatever_zero_division_is(name):
     nothing = torch.full((1, 3), -100)
     assert (
@@ -137,6 +144,9 @@ def test_predict():
     assert by_class.tolist() == [[False, True, True], [False, True, False]]
     by_sample = mlloss.predict(scores, torch.tensor([[-2.0], [0.0]]))
     assert by_sample.tolist() == [[True, True, True], [False, True, False]]
+    many = scores.expand(4, 2, 3)
+    for threshold in torch.tensor([2.0, -2.0, -1.0]), torch.linspace(-2, 2, 8).view(4, 2, 1):
+        assert mlloss.predict(many, threshold).equal(many > threshold)
     for shape in (2,), (1, 1), (2, 3), (3, 1):
         with pytest.raises(
             ValueError, match=rf"threshold must be .*\[\[\], \[3\], \[2, 1\]\], got shape \[{shape[0]}"
@@ -159,6 +169,7 @@ def test_top_k():
     assert mlloss.top_k(scores, 4).all()
     for k in range(5):
         assert mlloss.top_k(scores, k).sum(-1).tolist() == [k, k]
+    assert mlloss.top_k(torch.zeros(1000), 10).nonzero().flatten().tolist() == list(range(10))
     many = scores.expand(3, 2, 4)
     assert mlloss.top_k(many, 2).equal(mlloss.top_k(scores, 2).expand(3, 2, 4))
     assert mlloss.top_k(scores[0], 2).equal(mlloss.top_k(scores, 2)[0])

@@ -69,21 +69,48 @@ def test_fast_blocks_equal_the_plain_form(loss, monkeypatch):
     fast = value_and_gradient(loss, scores, words)
     monkeypatch.setattr(_closed_form, "BLOCK", 12)  # three rows a block
     blocks = value_and_gradient(loss, scores, words)
-    monkeypatch.setattr(_closed_form, "_in_blocks", lambda plain, fast, lead, *tensors: plain(*tensors))
+    monkeypatch.setattr(_closed_form, "_in_blocks", lambda plain, fast, lead, shapes, *x: plain(*x))
     plain = value_and_gradient(loss, scores, words)
     for other in blocks, plain:
         torch.testing.assert_close(fast, other, rtol=1e-13, atol=1e-15)
 
 
 @each(LOSSES)
+def test_incoming_gradients_of_any_size(loss):
+    """Also what is as large or as small as float32 can hold; what is infinite stays where it is not 0 · ∞."""
+    scores, words = batch(loss)
+    scores = scores.detach().float().requires_grad_()
+    losses = loss(scores, words)
+    (slope,) = torch.autograd.grad(losses.sum(), scores, retain_graph=True)
+    for size in 1e-25, 1e25, 1e37:
+        incoming = torch.full_like(losses, size)
+        (gradient,) = torch.autograd.grad(losses, scores, incoming, retain_graph=True)
+        torch.testing.assert_close(gradient / size, slope, rtol=1e-5, atol=1e-9)
+    ignored = torch.tensor([[letter == "i" for letter in word] for word in words])
+    nothing = ignored.any(-1) if loss.kind == "elements" else ignored.all(-1)
+    incoming = torch.full_like(losses, torch.inf).masked_fill(nothing, 1.0)
+    (gradient,) = torch.autograd.grad(losses, scores, incoming)
+    assert (gradient[ignored] == 0).all()
+    assert gradient[~ignored].isinf().any()
+
+
+def test_parameters_a_class_are_constants():
+    scores = torch.tensor([[0.5, -1.0, 2.0]], requires_grad=True)
+    alpha, gamma = (torch.full((3,), value, requires_grad=True) for value in (0.5, 2.0))
+    loss = mlloss.softmax_focal_loss(scores, torch.tensor([1]), alpha=alpha, gamma=gamma)
+    (slope,) = torch.autograd.grad(loss, scores, create_graph=True)
+    assert torch.autograd.grad(slope[0, 1], (alpha, gamma), allow_unused=True) == (None, None)
+
+
+@each(LOSSES)
 def test_ordinary_scores_take_the_fast_path(loss, monkeypatch):
     in_blocks = _closed_form._in_blocks
 
-    def with_fast(plain, fast, lead, *tensors):
+    def with_fast(plain, fast, *rest):
         def refuse(*_):
             raise AssertionError(f"{loss.name} takes the plain form")
 
-        return in_blocks(plain if fast is _closed_form._never else refuse, fast, lead, *tensors)
+        return in_blocks(refuse, fast, *rest)
 
     monkeypatch.setattr(_closed_form, "_in_blocks", with_fast)
     scores, words = batch(loss)
@@ -104,6 +131,9 @@ def test_vmap_grad_and_jacobian(loss):
     torch.testing.assert_close(torch.func.vmap(one)(s, targets), value)
     torch.testing.assert_close(torch.func.vmap(torch.func.grad(one))(s, targets), gradient)
     torch.testing.assert_close(torch.func.vmap(torch.func.grad(one), in_dims=(1, 0))(s.T, targets), gradient)
+    pairs = [torch.stack([x[:-1], x[1:]], 1) for x in (s, targets)]  # each sample holds two rows
+    both = torch.stack([gradient[:-1], gradient[1:]], 1)
+    torch.testing.assert_close(torch.func.vmap(torch.func.grad(one))(*pairs), both)
     shared = torch.func.vmap(torch.func.grad(one), in_dims=(0, None))(s, targets[0])
     torch.testing.assert_close(shared, value_and_gradient(loss, scores, words[:1] * len(words))[1])
     jacobian = torch.func.jacrev(lambda s: loss.call(s, targets, reduction="none"))(s)
