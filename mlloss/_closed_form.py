@@ -54,8 +54,6 @@ def by_elements(form: Elementwise, logits: Tensor, targets: Tensor) -> Tensor:
 class _Rows(torch.autograd.Function):
     @staticmethod
     def forward(form: Form, logits: Tensor, targets: Tensor) -> Tensors:
-        if torch.compiler.is_compiling():
-            return form.value(logits, targets)
         lead = logits.shape[:-1]
         return _in_blocks(form.value, form.fast_value, lead, (lead, lead), logits, targets)
 
@@ -67,13 +65,11 @@ class _Rows(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *incoming: Tensor) -> tuple:
         form, tensors = ctx.form, (*ctx.saved_tensors, *incoming)
-        logits = tensors[0]
-        seen = logits.is_cpu and not any(map(is_batched, incoming))
-        if torch.is_grad_enabled() or torch.compiler.is_compiling() or not seen:
+        if torch.is_grad_enabled() or _is_plain(tensors[0]) or any(map(is_batched, incoming)):
             (gradient,) = form.gradient(*tensors)
         else:
-            lead, shape = logits.shape[:-1], logits.shape
-            (gradient,) = _in_blocks(form.gradient, form.fast_gradient, lead, (shape,), *tensors)
+            shape = tensors[0].shape
+            (gradient,) = _in_blocks(form.gradient, form.fast_gradient, shape[:-1], (shape,), *tensors)
         return None, gradient, None
 
     @staticmethod
@@ -87,8 +83,6 @@ class _Elements(torch.autograd.Function):
 
     @staticmethod
     def forward(form: Elementwise, logits: Tensor, targets: Tensor) -> Tensors:
-        if torch.compiler.is_compiling():
-            return form.value(logits, targets)
         shape = logits.shape
         return _in_blocks(form.value, form.fast_value, shape, (shape, shape), logits, targets)
 
@@ -155,6 +149,11 @@ def _batched(info: Any, in_dims: tuple, tensors: Tensors) -> Tensors:
     )
 
 
+def _is_plain(logits: Tensor) -> bool:
+    """Whether there is nothing but the plain form: compilers see it whole, GPUs need no blocks."""
+    return torch.compiler.is_compiling() or not logits.is_cpu
+
+
 def _in_blocks(
     plain: Callable, fast: Callable, lead: torch.Size, shapes: tuple[torch.Size, ...], *tensors: Tensor
 ) -> Tensors:
@@ -164,7 +163,7 @@ def _in_blocks(
     (``losses *= weights``).
     """
     logits, count = tensors[0], lead.numel()
-    if not logits.is_cpu or not lead or not logits.numel():
+    if _is_plain(logits) or not lead or not logits.numel():
         return plain(*tensors)
     outputs = tuple(logits.new_empty(shape) for shape in shapes)
     rows = [x.reshape(count, *x.shape[len(lead) :]) for x in (*tensors, *outputs)]

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import ParamSpec
 
 import torch
 from torch import Tensor
 
+Parameters = ParamSpec("Parameters")
 
+
+def _same_everywhere(draw: Callable[Parameters, tuple[Tensor, Tensor]]) -> Callable[Parameters, tuple[Tensor, Tensor]]:
+    """Samples drawn on the CPU, as every device has random numbers of its own; then on torch's default device."""
+
+    @wraps(draw)
+    def drawn(*args: Parameters.args, **keywords: Parameters.kwargs) -> tuple[Tensor, Tensor]:
+        device = torch.get_default_device()
+        with torch.device("cpu"):
+            inputs, targets = draw(*args, **keywords)
+        return inputs.to(device), targets.to(device)
+
+    return drawn
+
+
+@_same_everywhere
 def two_blobs(
     samples: int = 200, *, distance: float = 2.0, seed: int = 0, dtype: torch.dtype = torch.float64
 ) -> tuple[Tensor, Tensor]:
@@ -28,6 +46,7 @@ def two_blobs(
     return inputs, targets
 
 
+@_same_everywhere
 def digit_collages(
     samples: int = 200,
     *,
@@ -85,6 +104,7 @@ def digit_collages(
     return inputs, targets.masked_fill(torch.rand(samples, digits, generator=generator) < hidden, -100)
 
 
+@_same_everywhere
 def label_mixtures(
     samples: int = 200,
     classes: int = 10,

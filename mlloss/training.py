@@ -179,7 +179,7 @@ def train(
     shuffle = [torch.Generator().manual_seed(seed) for seed in seeds]
     networks = []
     for seed in seeds:
-        with torch.random.fork_rng(devices=[]):
+        with torch.device("cpu"), torch.random.fork_rng(devices=[]):  # the same start on every device
             torch.manual_seed(seed)
             networks.append(CollageNet(setup.digits, width=setup.width, cosine=setup.recipe.cosine))
     skeleton = copy.deepcopy(networks[0]).to("meta")
@@ -198,10 +198,10 @@ def train(
     rows = torch.arange(len(seeds), device=device)[:, None]
     total = torch.zeros(len(seeds), device=device)
     counted = 0
-    order = torch.empty(len(seeds), 0, dtype=torch.long)
+    order = torch.empty(len(seeds), 0, dtype=torch.long, device="cpu")
     for step in range(1, setup.steps + 1):
         if order.shape[1] < setup.batch:
-            again = [torch.randperm(setup.samples, generator=g) for g in shuffle]
+            again = [torch.randperm(setup.samples, generator=g, device="cpu") for g in shuffle]
             order = torch.cat([order, torch.stack(again)], 1)
         batch, order = order[:, : setup.batch].to(device), order[:, setup.batch :]
         gradients, losses = slopes(weights, images[rows, batch], targets[rows, batch])

@@ -19,9 +19,13 @@ from torch import Tensor
 
 import mlloss
 from mlloss import symbolic
+from tests import pretend
 
 INF, NAN = math.inf, math.nan
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+REAL_DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+DEVICES = [*REAL_DEVICES, pretend.NAME]
+on_the_cpu = pytest.mark.parametrize("device", ["cpu"], indirect=True)
+on_real_devices = pytest.mark.parametrize("device", REAL_DEVICES, indirect=True)  # compilers know no other
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,13 @@ class Loss:
 
     def __call__(self, scores: Tensor, words: str | Sequence[str], reduction: str = "none") -> Tensor:
         return self.call(scores, self.targets(words).to(scores.device), reduction=reduction)
+
+
+def normal(*shape: int, seed: int, dtype: torch.dtype = torch.float64) -> Tensor:
+    """Normal random numbers, the same on every device."""
+    generator = torch.Generator().manual_seed(seed)
+    numbers = torch.randn(shape, generator=generator, dtype=dtype, device="cpu")
+    return numbers.to(torch.get_default_device())
 
 
 def word_label(word: str) -> int:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import mlloss
-from tests.unit.table import DEVICES, LOSSES, each
+from tests.unit.table import LOSSES, each, normal, on_real_devices
 
 SCORES = torch.zeros(4, 3)
 MULTI_HOT = torch.tensor([[1, 0, 0], [0, 1, 1], [-100, 1, 0], [-100, -100, -100]])
@@ -226,11 +226,10 @@ def test_from_signed():
             mlloss.from_signed(torch.ones(2, dtype=dtype))
 
 
-@pytest.mark.parametrize("device", DEVICES)
 @each(LOSSES)
-def test_reductions(loss, device):
+def test_reductions(loss):
     words = [word for word in ("PNNP", "NPNN", "iiii", "iPNN") if loss.takes(word)]
-    scores = torch.randn(len(words), 4, generator=torch.Generator().manual_seed(3)).to(device)
+    scores = normal(len(words), 4, seed=3, dtype=torch.float32)
     losses = loss(scores, words)
     if loss.kind == "elements":
         used = sum(letter != "i" for word in words for letter in word)
@@ -249,8 +248,8 @@ def test_reductions(loss, device):
 
 @pytest.mark.parametrize("shape", [(), (5,), (2, 3, 4)])
 def test_elementwise_of_any_shape(shape):
-    scores = torch.randn(shape, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
-    targets = torch.rand(shape, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
+    scores = normal(*shape, seed=3)
+    targets = normal(*shape, seed=4).sigmoid()
     losses = mlloss.sigmoid_focal_loss(scores, targets, alpha=None, gamma=0, reduction="none")
     expected = torch.nn.functional.binary_cross_entropy_with_logits(scores, targets, reduction="none")
     torch.testing.assert_close(losses, expected)
@@ -293,15 +292,17 @@ def test_default_device(monkeypatch):
     assert mlloss.default_device() == torch.device("meta")
 
 
-def test_an_error_of_the_device_is_not_hidden(monkeypatch):
+@pytest.mark.parametrize("method", ["any", "all"])
+def test_an_error_of_the_device_is_not_hidden(method, monkeypatch):
     def fail(*_):
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr(torch.Tensor, "all", fail)
+    monkeypatch.setattr(torch.Tensor, method, fail)
     with pytest.raises(RuntimeError, match="out of memory"):
         mlloss.unified_loss(SCORES, MULTI_HOT)
 
 
+@on_real_devices
 def test_a_compiler_does_not_look_at_values(monkeypatch):
     monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
     assert mlloss.unified_loss(SCORES, torch.full((4, 3), 2)) == 0

@@ -10,12 +10,15 @@ import torch.nn.functional as F
 
 import mlloss
 from mlloss import symbolic
+from tests.unit.table import on_the_cpu
 
 GENERATOR = torch.Generator().manual_seed(11)
 SCORES = 3 * torch.randn(200, 7, generator=GENERATOR, dtype=torch.float64)
 TARGETS = torch.rand(200, 7, generator=GENERATOR) < 0.3
 LABELS = torch.randint(7, (200,), generator=GENERATOR)
 ONE_HOT = F.one_hot(LABELS, 7).bool()
+SOFT = torch.rand(200, 7, generator=GENERATOR, dtype=torch.float64)
+ALPHA = torch.rand(7, generator=GENERATOR, dtype=torch.float64)
 N, P = (~TARGETS).sum(-1), TARGETS.sum(-1)
 
 none = partial(partial, reduction="none")
@@ -27,11 +30,10 @@ def same(ours, theirs):
 
 def test_against_torch():
     scores = SCORES.clone().requires_grad_()
-    soft = torch.rand(200, 7, generator=GENERATOR, dtype=torch.float64)
     for ours, theirs in [
         (
-            mlloss.sigmoid_focal_loss(scores, soft, alpha=None, gamma=0),
-            F.binary_cross_entropy_with_logits(scores, soft),
+            mlloss.sigmoid_focal_loss(scores, SOFT, alpha=None, gamma=0),
+            F.binary_cross_entropy_with_logits(scores, SOFT),
         ),
         (mlloss.softmax_focal_loss(scores, LABELS, gamma=0), F.cross_entropy(scores, LABELS)),
         (
@@ -44,9 +46,8 @@ def test_against_torch():
 
 
 def test_weighted_cross_entropy():
-    alpha = torch.rand(7, generator=GENERATOR, dtype=torch.float64)
-    ours = mlloss.softmax_focal_loss(SCORES, LABELS, alpha=alpha, gamma=0, reduction="sum")
-    same(ours, F.cross_entropy(SCORES, LABELS, weight=alpha, reduction="sum"))
+    ours = mlloss.softmax_focal_loss(SCORES, LABELS, alpha=ALPHA, gamma=0, reduction="sum")
+    same(ours, F.cross_entropy(SCORES, LABELS, weight=ALPHA, reduction="sum"))
 
 
 def test_cross_entropy_in_four_ways():
@@ -82,7 +83,7 @@ def test_alpha_balances():
 
 def test_soft_targets():
     """The definition, with p_t = y p + (1 − y)(1 − p)."""
-    y = torch.rand(200, 7, generator=GENERATOR, dtype=torch.float64)
+    y = SOFT.clone()
     y[0], y[1] = 0.0, 1.0
     p = SCORES.sigmoid()
     p_t = y * p + (1 - y) * (1 - p)
@@ -243,6 +244,7 @@ def test_sympy_gradient_for_any_number_of_classes():
     assert number(symbolic.sigmoid(n + p) * share) == pytest.approx(slope[0, 1].item(), rel=1e-12)
 
 
+@on_the_cpu
 def test_cost_in_memory_is_blocks(monkeypatch):
     """A block of rows is all that a loss works on at a time."""
     from mlloss import _closed_form, _fast

@@ -11,7 +11,6 @@ import mlloss
 from mlloss import symbolic
 from tests.unit.table import (
     CASES,
-    DEVICES,
     INF,
     LOSSES,
     NAN,
@@ -32,8 +31,8 @@ FINITE |= {
 FAR = 1e5
 
 
-def tensor(scores, device="cpu"):
-    return torch.tensor(scores, dtype=torch.float64, device=device, requires_grad=True)
+def tensor(scores):
+    return torch.tensor(scores, dtype=torch.float64, requires_grad=True)
 
 
 def close(ours, theirs, scale, absolute=0.0):
@@ -43,13 +42,13 @@ def close(ours, theirs, scale, absolute=0.0):
     )
 
 
-def check(loss, scores, word, device="cpu"):
+def check(loss, scores, word):
     """As one sample, which takes the plain form, and as a batch of one, which takes the fast one."""
     value, slopes = exact(loss, scores, word)
     scale = loss.scale * max(abs(x) for x in scores if not math.isnan(x))
     if loss.name == "circle":
         scale = scale**2
-    for s in tensor(scores, device), tensor([scores], device):
+    for s in tensor(scores), tensor([scores]):
         losses = loss(s, word if s.ndim == 1 else [word])
         losses.sum().backward()
         assert close(losses.item(), value, scale)
@@ -58,10 +57,9 @@ def check(loss, scores, word, device="cpu"):
                 assert close(ours, theirs, scale, loss.absolute)
 
 
-@pytest.mark.parametrize("device", DEVICES)
 @pairs(LOSSES, FINITE)
-def test_value_and_gradient_at_50_digits(loss, scores, word, device):
-    check(loss, scores, word, device)
+def test_value_and_gradient_at_50_digits(loss, scores, word):
+    check(loss, scores, word)
 
 
 def numbers():
@@ -93,13 +91,12 @@ def limit(loss, scores, word):
     return math.inf if value > FAR / 10 else float(value)
 
 
-@pytest.mark.parametrize("device", DEVICES)
 @pairs(LOSSES, CASES)
-def test_limits(loss, scores, word, device):
+def test_limits(loss, scores, word):
     expected = (
         limit(loss, scores, word) if any(map(math.isinf, scores)) else float(exact(loss, scores, word)[0])
     )
-    for s in tensor(scores, device), tensor([scores], device):
+    for s in tensor(scores), tensor([scores]):
         losses = loss(s, word if s.ndim == 1 else [word])
         assert losses.item() == pytest.approx(expected, rel=1e-9, abs=1e-300)
 

@@ -24,14 +24,15 @@ from mlloss.training import (
     train,
     tune,
 )
+from tests.unit.table import normal
 
 COMMITTED = recorded()
 SMALL = {"samples": 60, "steps": 30, "batch": 20}
-VALIDATION = Setup().collages("validation", 50, 0, torch.device("cpu"))[0]
+VALIDATION = Setup().collages("validation", 50, 0, "cpu")[0]
 
 
 def last(setup, seeds):
-    *_, progress = train(setup, seeds=seeds, device="cpu")
+    *_, progress = train(setup, seeds=seeds, device=torch.get_default_device())
     return progress.losses, progress.scores(VALIDATION)
 
 
@@ -48,13 +49,15 @@ def test_runs_side_by_side_are_what_each_is_alone(loss):
 
 def test_it_is_the_ordinary_training_of_an_ordinary_module():
     setup = Setup("cross-entropy", rate=0.01, **SMALL)
-    images, targets = setup.collages("training", 60, 5, torch.device("cpu"))
+    images, targets = setup.collages("training", 60, 5, torch.get_default_device())
     torch.manual_seed(5)
-    network = CollageNet(10)
+    with torch.device("cpu"):
+        network = CollageNet(10)
+    network.to(images.device)
     adam = torch.optim.Adam(network.parameters(), lr=0.01)
     generator = torch.Generator().manual_seed(5)
     for _ in range(10):
-        for batch in torch.randperm(60, generator=generator).split(20):
+        for batch in torch.randperm(60, generator=generator, device="cpu").split(20):
             adam.zero_grad()
             F.binary_cross_entropy_with_logits(network(images[batch]), targets[batch]).backward()
             adam.step()
@@ -63,10 +66,10 @@ def test_it_is_the_ordinary_training_of_an_ordinary_module():
 
 def test_training_leaves_the_random_numbers_of_others_alone():
     torch.manual_seed(0)
-    expected = torch.rand(1)
+    expected = torch.rand(1, device="cpu")
     torch.manual_seed(0)
     next(train(Setup(**SMALL), seeds=range(2)))
-    assert torch.rand(1).equal(expected)
+    assert torch.rand(1, device="cpu").equal(expected)
 
 
 def test_what_is_hidden_is_ignored_or_taken_for_negative():
@@ -75,7 +78,7 @@ def test_what_is_hidden_is_ignored_or_taken_for_negative():
     assert losses.tolist() == [0, 0]
     as_negative = Setup(hidden=1.0, hidden_as="negative", **SMALL)
     assert (last(as_negative, range(2))[1] < 0).double().mean() > 0.9
-    _, targets = everything.collages("test", 20, 0, torch.device("cpu"))
+    _, targets = everything.collages("test", 20, 0, "cpu")
     assert (targets >= 0).all()  # only training labels hide
 
 
@@ -87,7 +90,7 @@ def test_reports_come_as_asked():
 
 def test_the_best_threshold_is_found():
     targets = torch.eye(4).roll(1, 0).add(torch.eye(4)).repeat(12, 1).expand(2, 48, 4)
-    noise = 0.1 * torch.rand(2, 48, 4, generator=torch.Generator().manual_seed(0))
+    noise = 0.1 * normal(2, 48, 4, seed=0, dtype=torch.float32).sigmoid()
     scores = targets + noise + torch.tensor([0.0, 5.0])[:, None, None]
     for measure in f1, exact_match, macro_f1:
         cut = tune(measure, scores, targets)
@@ -99,8 +102,8 @@ def test_the_best_threshold_is_found():
 
 def test_measures_are_those_of_the_package():
     setup = Setup("cross-entropy")
-    images, targets = setup.collages("test", 200, 20_000, torch.device("cpu"))
-    found = measures(setup, lambda x: x.flatten(1)[None, :, 50:60] - 0.4, samples=(100, 200), device="cpu")
+    images, targets = setup.collages("test", 200, 20_000, torch.get_default_device())
+    found = measures(setup, lambda x: x.flatten(1)[None, :, 50:60] - 0.4, samples=(100, 200), device=images.device)
     scores = images.flatten(1)[:, 50:60] - 0.4
     assert found["LRAP"].item() == pytest.approx(
         mlloss.label_ranking_average_precision(scores, targets).item()

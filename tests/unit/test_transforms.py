@@ -12,7 +12,7 @@ from torch.autograd import gradcheck, gradgradcheck
 
 import mlloss
 from mlloss import _closed_form
-from tests.unit.table import CASES, DEVICES, LOSSES, SMOOTH, each, pairs
+from tests.unit.table import CASES, LOSSES, SMOOTH, each, normal, on_real_devices, on_the_cpu, pairs
 
 # The compiler and forward-mode derivatives use what PyTorch itself has deprecated.
 torch_is_old_fashioned = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -20,12 +20,10 @@ torch_is_old_fashioned = pytest.mark.filterwarnings("ignore::DeprecationWarning"
 WORDS = ["PNNP", "NPNN", "iiii", "NNNN", "PPPP", "iPNN"]
 
 
-def batch(loss, device="cpu", dtype=torch.float64):
+def batch(loss, dtype=torch.float64):
     """A batch with samples of every kind that the loss takes."""
     words = [word for word in WORDS if loss.takes(word)]
-    generator = torch.Generator().manual_seed(7)
-    scores = torch.randn(len(words), 4, generator=generator, dtype=torch.float64).to(device, dtype)
-    return scores.requires_grad_(), words
+    return normal(len(words), 4, seed=7).to(dtype).requires_grad_(), words
 
 
 def value_and_gradient(loss, scores, words):
@@ -34,21 +32,19 @@ def value_and_gradient(loss, scores, words):
     return losses.detach(), gradient
 
 
-@pytest.mark.parametrize("device", DEVICES)
 @each(SMOOTH)
-def test_gradcheck(loss, device):
+def test_gradcheck(loss):
     if loss.name == "circle":  # its gradient is not that of its value; see test_circle_weights
         return
-    scores, words = batch(loss, device)
+    scores, words = batch(loss)
     assert gradcheck(lambda s: loss(s, words), scores)
     assert gradgradcheck(lambda s: loss(s, words), scores)
 
 
-@pytest.mark.parametrize("device", DEVICES)
-def test_circle_weights(device):
-    scores, words = torch.tensor([[0.3, -0.2, 0.6, 0.1]], dtype=torch.float64, device=device), ["PNNP"]
+def test_circle_weights():
+    scores, words = torch.tensor([[0.3, -0.2, 0.6, 0.1]], dtype=torch.float64), ["PNNP"]
     scores.requires_grad_()
-    targets = LOSSES[-1].targets(words).to(device)
+    targets = LOSSES[-1].targets(words)
 
     def differentiated(s):
         return mlloss.circle_loss(s, targets, gamma=4, detach_weights=False)
@@ -62,6 +58,7 @@ def test_circle_weights(device):
     assert not torch.allclose(ours, other)
 
 
+@on_the_cpu
 @each(LOSSES)
 def test_fast_blocks_equal_the_plain_form(loss, monkeypatch):
     scores, words = batch(loss)
@@ -102,6 +99,7 @@ def test_parameters_a_class_are_constants():
     assert torch.autograd.grad(slope[0, 1], (alpha, gamma), allow_unused=True) == (None, None)
 
 
+@on_the_cpu
 @each(LOSSES)
 def test_ordinary_scores_take_the_fast_path(loss, monkeypatch):
     in_blocks = _closed_form._in_blocks
@@ -118,6 +116,7 @@ def test_ordinary_scores_take_the_fast_path(loss, monkeypatch):
     value_and_gradient(loss, scores[hard], [words[i] for i in hard])
 
 
+@on_real_devices
 @each(LOSSES)
 def test_vmap_grad_and_jacobian(loss):
     scores, words = batch(loss)
@@ -144,6 +143,7 @@ def test_vmap_grad_and_jacobian(loss):
     torch.testing.assert_close(batched[0], jacobian)
 
 
+@on_real_devices
 @torch_is_old_fashioned
 @each(SMOOTH)
 def test_hessian_vector_product(loss):
@@ -176,10 +176,9 @@ def test_forward_mode(loss):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-@pytest.mark.parametrize("device", DEVICES)
 @each(LOSSES)
-def test_half_precision_is_float32_of_rounded_scores(loss, device, dtype):
-    scores, words = batch(loss, device, dtype)
+def test_half_precision_is_float32_of_rounded_scores(loss, dtype):
+    scores, words = batch(loss, dtype)
     wide = scores.detach().float().requires_grad_()
     value, gradient = value_and_gradient(loss, scores, words)
     expected, slopes = value_and_gradient(loss, wide, words)
@@ -198,12 +197,12 @@ def test_half_precision_does_not_overflow(dtype):
     assert scores.grad.tolist() == [[-1, 1]]
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@on_real_devices
 @each(LOSSES)
-def test_autocast_changes_nothing(loss, device):
-    scores, words = batch(loss, device, torch.float32)
+def test_autocast_changes_nothing(loss):
+    scores, words = batch(loss, torch.float32)
     expected = value_and_gradient(loss, scores, words)
-    with torch.autocast(device, torch.bfloat16):
+    with torch.autocast(scores.device.type, torch.bfloat16):
         assert [
             x.equal(y) for x, y in zip(value_and_gradient(loss, scores, words), expected, strict=True)
         ] == [
@@ -257,8 +256,8 @@ def test_losses_may_be_changed_in_place(loss):
 
 @each(LOSSES)
 def test_meta_tensors(loss):
-    scores, words = batch(loss, "meta")
-    losses = loss.call(scores, loss.targets(words).to("meta"), reduction="mean")
+    scores, words = batch(loss)
+    losses = loss.call(scores.to("meta"), loss.targets(words).to("meta"), reduction="mean")
     losses.backward()
     assert losses.shape == ()
     assert scores.grad.shape == scores.shape
@@ -320,6 +319,7 @@ def test_threads_and_repetition_give_the_same_bits(loss):
         assert all(x.equal(y) for x, y in zip(result, expected, strict=True))
 
 
+@on_real_devices
 @torch_is_old_fashioned
 @each(LOSSES)
 def test_compiled_whole(loss):
@@ -345,9 +345,10 @@ def test_compiled_whole(loss):
     [mlloss.sigmoid_focal_loss, mlloss.thresholded_loss, mlloss.circle_loss],
     ids=lambda call: call.__name__,
 )
+@on_real_devices
 def test_compiled_by_inductor(call):
     torch._dynamo.reset()
-    scores = torch.randn(6, 5, generator=torch.Generator().manual_seed(1), requires_grad=True)
+    scores = normal(6, 5, seed=1, dtype=torch.float32).requires_grad_()
     targets = torch.arange(30).view(6, 5) % 3 == 0
     compiled = torch.compile(call, fullgraph=True)
     (ours,) = torch.autograd.grad(compiled(scores, targets), scores)
@@ -356,6 +357,7 @@ def test_compiled_by_inductor(call):
     torch.testing.assert_close(compiled(scores, targets), call(scores, targets))
 
 
+@on_real_devices
 @torch_is_old_fashioned
 def test_out_of_range_labels_are_an_error_when_compiled():
     torch._dynamo.reset()
@@ -402,6 +404,7 @@ def test_modules_are_their_functions_and_survive_copies(module, again):
     assert again(module).state_dict().keys() == module.state_dict().keys()
 
 
+@on_real_devices
 def test_modules_say_what_they_are():
     assert repr(mlloss.UnifiedLoss(gamma=2.0)) == (
         "UnifiedLoss(gamma=2.0, margin=0.0, ignore_index=-100, reduction='mean')"
