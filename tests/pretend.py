@@ -19,6 +19,14 @@ aten = torch.ops.aten
 MIXING = {aten._to_copy.default, aten.copy_.default, aten.index.Tensor, aten.index_put_.default}
 
 
+class Generator(torch.Generator):
+    """What ``torch.Generator`` makes where it is put in its place: generators that know their device."""
+
+    def __new__(cls, device: torch.device | str | None = None) -> torch.Generator:
+        here = device is not None and torch.device(device).type == NAME
+        return super().__new__(cls) if here else torch._C.Generator(device or "cpu")
+
+
 class Pretended(Tensor):
     """A tensor that says it is elsewhere; ``held`` is what it says."""
 
@@ -69,7 +77,7 @@ def run(operation: Any, args: tuple, keywords: dict) -> Any:
 
 
 def refuse_to_mix(operation: Any, values: list) -> None:
-    if any(isinstance(x, torch.Generator) for x in values):
+    if any(isinstance(x, torch.Generator) and not isinstance(x, Generator) for x in values):
         raise RuntimeError(f"Expected a '{NAME}' device type for generator but found 'cpu'")
     foreign = any(isinstance(x, Tensor) and not isinstance(x, Pretended) and x.ndim for x in values)
     if foreign and operation not in MIXING:
@@ -83,8 +91,15 @@ def copy_from(source: Tensor, target: Tensor, _: bool = False) -> Tensor:
 
 
 backend_registration._setup_privateuseone_for_python_backend(NAME)
-operations = torch.library.Library("aten", "IMPL")  # what reaches the device before there is a tensor of it
-operations.impl("empty.memory_format", lambda *args, **k: run(aten.empty.memory_format, args, k), "PrivateUse1")
-operations.impl("empty_strided", lambda *args, **k: run(aten.empty_strided.default, args, k), "PrivateUse1")
+operations = torch.library.Library("aten", "IMPL")  # what comes without a tensor of the device, or under torch.tensor
+makers = {
+    "empty.memory_format": aten.empty.memory_format,
+    "empty_strided": aten.empty_strided.default,
+    "eye": aten.eye.default,
+    "eye.m": aten.eye.m,
+    "_efficientzerotensor": aten.zeros.default,
+}
+for name, maker in makers.items():
+    operations.impl(name, lambda *args, maker=maker, **keywords: run(maker, args, keywords), "PrivateUse1")
 operations.impl("_copy_from", copy_from, "PrivateUse1")
-operations.impl("_efficientzerotensor", lambda *args, **k: run(aten.zeros.default, args, k), "PrivateUse1")
+operations.impl("_local_scalar_dense", lambda x: x.held.item(), "PrivateUse1")

@@ -29,6 +29,7 @@ from mlloss.live import (
     Point,
     Slider,
 )
+from mlloss.live.picture import from_any_device
 from mlloss.live.style import colour
 from mlloss.symbolic import logits, logsumexp, relu, sigmoid, softplus
 
@@ -359,6 +360,7 @@ print(loss, scaled, hinge, shares, effective)""",
     )
 
 
+@from_any_device
 def embeddings_on_a_circle(before: Tensor, after: Tensor, labels: Tensor) -> Picture:
     """Unit vectors in the plane by their angle, one row a class: `before` and `after` are `[samples, 2]`."""
     classes = sorted(set(labels.tolist()))

@@ -16,6 +16,7 @@ from torch import Tensor
 from mlloss import default_device, label_ranking_average_precision
 from mlloss.figures.training import learning_curves
 from mlloss.live import Picture
+from mlloss.live.picture import from_any_device
 from mlloss.live.style import colour
 from mlloss.training import LOSSES, Setup, f1, train, tune
 
@@ -211,9 +212,10 @@ def spread(values: Tensor, form: str = ".3f") -> str:
     return f"{values.mean():{form}}{error}"
 
 
+@from_any_device
 def collages(images: Tensor, targets: Tensor, *, title: str, caption: str = "") -> Picture:
     """The first collages in two rows, each under the digits that appear in it."""
-    shown, names = images[:8].cpu(), []
+    shown, names = images[:8], []
     for target in targets[:8]:
         names.append(" ".join(str(digit) for digit in target.gt(0).nonzero().flatten().tolist()) or "none")
     side = shown.shape[-1]
@@ -230,6 +232,7 @@ def collages(images: Tensor, targets: Tensor, *, title: str, caption: str = "") 
     return picture
 
 
+@from_any_device
 def differences(
     values: Mapping[str, Tensor], base: str, *, quantity: str, title: str, caption: str = ""
 ) -> Picture:
@@ -250,6 +253,7 @@ def differences(
     return picture
 
 
+@from_any_device
 def hidden_labels(
     shares: Sequence[float], panels: Mapping[str, Mapping[str, Tensor]], *, title: str, caption: str = ""
 ) -> Picture:

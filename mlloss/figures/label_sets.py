@@ -28,6 +28,7 @@ from mlloss.live import (
     Slider,
     Switch,
 )
+from mlloss.live.picture import from_any_device
 from mlloss.live.style import colour
 
 SCORES = torch.tensor(
@@ -323,6 +324,7 @@ COLOURS = ("blue", "vermilion", "green", "purple", "ochre", "axis")
 DASHES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 
 
+@from_any_device
 def measures_over_thresholds(
     thresholds: Tensor, measures: Mapping[str, Tensor], *, title: str, description: str, caption: str = ""
 ) -> Picture:
@@ -338,6 +340,7 @@ def measures_over_thresholds(
     return picture
 
 
+@from_any_device
 def reliability(
     models: Mapping[str, tuple[Tensor, Tensor]], *, title: str, description: str, caption: str = ""
 ) -> Picture:
@@ -355,6 +358,7 @@ def reliability(
     return picture
 
 
+@from_any_device
 def tuned_thresholds(
     sizes: Sequence[int], runs: Mapping[str, Tensor], *, title: str, description: str, caption: str = ""
 ) -> Picture:

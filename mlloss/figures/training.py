@@ -6,9 +6,11 @@ import torch
 from torch import Tensor
 
 from mlloss.live import Picture
+from mlloss.live.picture import from_any_device
 from mlloss.live.style import colour
 
 
+@from_any_device
 def learning_curves(
     curves: Mapping[str, Tensor],
     *,

@@ -13,6 +13,7 @@ from torch import Tensor
 import mlloss
 from mlloss.figures.calculus import derivative
 from mlloss.live import Bars, Curve, Grid, LiveFigure, Number, Panel, Picture, Point, Slider
+from mlloss.live.picture import from_any_device
 from mlloss.live.style import colour
 from mlloss.symbolic import logsumexp, sigmoid, softplus
 
@@ -151,6 +152,7 @@ def what_the_cut_leaves() -> LiveFigure:
 MARKERS = {"blue": "o", "green": "s", "ochre": "^", "purple": "D"}
 
 
+@from_any_device
 def compared_losses(
     settings: Sequence[object],
     panels: Mapping[str, Mapping[str, Tensor]],

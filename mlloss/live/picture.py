@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from html import escape
 from itertools import count
-from typing import Any
+from typing import Any, ParamSpec
 
 import matplotlib
+import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -59,3 +62,27 @@ class Picture:
 
     def __repr__(self) -> str:
         return f"<Picture: {self.title}>"
+
+
+Parameters = ParamSpec("Parameters")
+
+
+def from_any_device(draw: Callable[Parameters, Picture]) -> Callable[Parameters, Picture]:
+    """The function, given its tensors on the CPU: matplotlib knows no other memory."""
+
+    @wraps(draw)
+    def drawn(*args: Parameters.args, **keywords: Parameters.kwargs) -> Picture:
+        with torch.device("cpu"):
+            return draw(*_on_the_cpu(args), **_on_the_cpu(keywords))
+
+    return drawn
+
+
+def _on_the_cpu(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.cpu()
+    if isinstance(value, Mapping):
+        return {name: _on_the_cpu(item) for name, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_on_the_cpu(item) for item in value]
+    return value
