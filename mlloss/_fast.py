@@ -56,7 +56,8 @@ def two_sides(turn: Turn, logits: Tensor, targets: Tensor, n: Tensor, p: Tensor)
         torch.sum(pull, -1, out=p).log_()
         return True
     sides = _negatives(on_p, used), on_p
-    tops = [torch.amax(z * side, -1) for side in sides]
+    least = z.amin()
+    tops = [((z - least) * side).amax(-1) + least for side in sides]
     _lower(z, sides, tops)
     push, pull = _powers(z, gamma, on_p, used)
     positives, negatives = multi_hot(targets)
@@ -105,7 +106,7 @@ def label_sides(ignore_index: int, logits: Tensor, labels: Tensor, n: Tensor, p:
     if top is not None and not _whole(n, ~ignored):
         return False
     n.log_().masked_fill_(ignored, -INF)
-    torch.neg(logits.gather(-1, index).squeeze(-1), out=p).masked_fill_(ignored, -INF)
+    torch.neg(logits.gather(-1, index).squeeze(-1), out=p)
     if top is not None:
         n.add_(top)
     return True
@@ -130,8 +131,6 @@ def label_sides_gradient(
     else:
         torch.sub(logits, n[..., None], out=gradient).mul_(LOG2_E)
     gradient.exp2_().mul_(grad_n[..., None]).scatter_(-1, index, -grad_p[..., None])
-    if ignored.any():
-        gradient.masked_fill_(ignored[..., None], 0.0)
     return _finite(gradient)
 
 

@@ -13,8 +13,10 @@ from torch import Tensor
 Parameters = ParamSpec("Parameters")
 
 
-def _same_everywhere(draw: Callable[Parameters, tuple[Tensor, Tensor]]) -> Callable[Parameters, tuple[Tensor, Tensor]]:
-    """Samples drawn on the CPU, as every device has random numbers of its own; then on torch's default device."""
+def _same_everywhere(
+    draw: Callable[Parameters, tuple[Tensor, Tensor]],
+) -> Callable[Parameters, tuple[Tensor, Tensor]]:
+    """Samples drawn on the CPU, since random numbers differ between devices; given on torch's default."""
 
     @wraps(draw)
     def drawn(*args: Parameters.args, **keywords: Parameters.kwargs) -> tuple[Tensor, Tensor]:

@@ -533,7 +533,7 @@ def _circle_limits(weigh: Weigh, s: Tensor) -> tuple[Tensor, Tensor]:
 def _circle_slope_limits(slopes: Weigh, s: Tensor) -> tuple[Tensor, Tensor]:
     """At ±∞ what is right has slope 0, what is wrong slope 1 (in place of ∞, which times 0 would be NaN)."""
     finite = s.isfinite()
-    slope_n, slope_p = slopes(s.where(finite, 0.0))
+    slope_n, slope_p = slopes(s)
     return torch.where(finite, slope_n, s > 0), torch.where(finite, slope_p, s < 0)
 
 
@@ -667,4 +667,4 @@ def from_signed(targets: Tensor, ignore_index: int = -100) -> Tensor:
     bad = first_bad((targets == 1) | (targets == -1) | (targets == 0), targets)
     if bad is not None:
         raise ValueError(f"targets must be +1 (positive), −1 (negative) or 0 (ignored), got {bad}")
-    return torch.where(targets == 0, ignore_index, (targets == 1).to(targets.dtype)).to(targets.dtype)
+    return torch.where(targets == 0, ignore_index, targets == 1).to(targets.dtype)

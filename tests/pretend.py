@@ -1,7 +1,7 @@
 """A device that is none: its tensors lie in the memory of the CPU, but do not mix with the CPU's.
 
-What a GPU refuses (tensors of two devices in one operation, a generator of another device, NumPy) is refused here
-too, so that code which forgets the device fails where there is no GPU.
+What a GPU refuses is refused here too (tensors of two devices in one operation, a generator of another
+device, NumPy), so that code which forgets the device fails where there is no GPU.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ class Pretended(Tensor):
         self.held = held
 
     @classmethod
-    def __torch_dispatch__(cls, operation: Any, _: Any, args: tuple = (), keywords: dict | None = None) -> Any:
+    def __torch_dispatch__(
+        cls, operation: Any, _: Any, args: tuple = (), keywords: dict | None = None
+    ) -> Any:
         return run(operation, args, keywords or {})
 
     def numpy(self, **_: Any) -> Any:
@@ -49,6 +51,9 @@ class Pretended(Tensor):
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         return self.numpy()
+
+    def untyped_storage(self) -> torch.UntypedStorage:
+        return self.held.untyped_storage()
 
     def tolist(self) -> Any:
         return self.held.tolist()
@@ -81,7 +86,9 @@ def refuse_to_mix(operation: Any, values: list) -> None:
         raise RuntimeError(f"Expected a '{NAME}' device type for generator but found 'cpu'")
     foreign = any(isinstance(x, Tensor) and not isinstance(x, Pretended) and x.ndim for x in values)
     if foreign and operation not in MIXING:
-        raise RuntimeError(f"{operation}: expected all tensors to be on the same device, found {NAME} and cpu")
+        raise RuntimeError(
+            f"{operation}: expected all tensors to be on the same device, found {NAME} and cpu"
+        )
 
 
 def copy_from(source: Tensor, target: Tensor, _: bool = False) -> Tensor:
@@ -91,7 +98,7 @@ def copy_from(source: Tensor, target: Tensor, _: bool = False) -> Tensor:
 
 
 backend_registration._setup_privateuseone_for_python_backend(NAME)
-operations = torch.library.Library("aten", "IMPL")  # what comes without a tensor of the device, or under torch.tensor
+operations = torch.library.Library("aten", "IMPL")  # for what has no tensor of the device among its arguments
 makers = {
     "empty.memory_format": aten.empty.memory_format,
     "empty_strided": aten.empty_strided.default,

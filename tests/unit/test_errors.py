@@ -279,6 +279,10 @@ def test_thresholds():
         scalar = loss(scores, targets, threshold=torch.tensor(0.3, dtype=torch.float16), reduction="none")
         torch.testing.assert_close(scalar, by_number[0], rtol=1e-3, atol=1e-3)
         assert scalar.dtype == torch.float64
+        assert loss(scores.float(), targets, threshold=torch.tensor(0.3).double()).dtype == torch.float32
+        many = scores.expand(3, 2, 2), targets.expand(3, 2, 2)
+        of_each = loss(*many, threshold=torch.tensor([0.3, -0.8]).double().expand(3, 2), reduction="none")
+        assert of_each.equal(each_its_own.expand(3, 2))
         t = torch.tensor([0.3, -0.8], dtype=torch.float64, requires_grad=True)
         assert torch.autograd.gradcheck(lambda t, loss=loss: loss(scores, targets, threshold=t), t)
 

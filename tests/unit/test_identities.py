@@ -50,6 +50,15 @@ def test_weighted_cross_entropy():
     same(ours, F.cross_entropy(SCORES, LABELS, weight=ALPHA, reduction="sum"))
 
 
+@pytest.mark.parametrize("gamma", [0.0, 0.5, 2.0])
+def test_a_scale_multiplies_the_scores(gamma):
+    s = SCORES.clone().requires_grad_()
+    ours = mlloss.unified_loss(s, TARGETS, gamma=gamma)
+    theirs = mlloss.unified_loss(gamma * s, TARGETS)
+    same(ours, theirs)
+    same(torch.autograd.grad(ours, s)[0], torch.autograd.grad(theirs, s)[0])
+
+
 def test_cross_entropy_in_four_ways():
     expected = F.cross_entropy(SCORES, LABELS, reduction="none")
     same(mlloss.softmax_focal_loss(SCORES, LABELS, gamma=0, reduction="none"), expected)

@@ -103,7 +103,9 @@ def test_the_best_threshold_is_found():
 def test_measures_are_those_of_the_package():
     setup = Setup("cross-entropy")
     images, targets = setup.collages("test", 200, 20_000, torch.get_default_device())
-    found = measures(setup, lambda x: x.flatten(1)[None, :, 50:60] - 0.4, samples=(100, 200), device=images.device)
+    found = measures(
+        setup, lambda x: x.flatten(1)[None, :, 50:60] - 0.4, samples=(100, 200), device=images.device
+    )
     scores = images.flatten(1)[:, 50:60] - 0.4
     assert found["LRAP"].item() == pytest.approx(
         mlloss.label_ranking_average_precision(scores, targets).item()

@@ -5,13 +5,14 @@ import io
 import math
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 import torch
 from torch.autograd import gradcheck, gradgradcheck
 
 import mlloss
-from mlloss import _closed_form
+from mlloss import _closed_form, _fast
 from tests.unit.table import CASES, LOSSES, SMOOTH, each, normal, on_real_devices, on_the_cpu, pairs
 
 # The compiler and forward-mode derivatives use what PyTorch itself has deprecated.
@@ -100,8 +101,10 @@ def test_parameters_a_class_are_constants():
 
 
 @on_the_cpu
+@pytest.mark.parametrize("far", [0, 1000])
 @each(LOSSES)
-def test_ordinary_scores_take_the_fast_path(loss, monkeypatch):
+def test_finite_scores_take_the_fast_path(loss, far, monkeypatch):
+    """Also where exp(score) overflows; focal losses only where it does not."""
     in_blocks = _closed_form._in_blocks
 
     def with_fast(plain, fast, *rest):
@@ -112,8 +115,30 @@ def test_ordinary_scores_take_the_fast_path(loss, monkeypatch):
 
     monkeypatch.setattr(_closed_form, "_in_blocks", with_fast)
     scores, words = batch(loss)
+    ignored = torch.tensor([[letter == "i" for letter in word] for word in words])
+    if far and loss.kind == "sets":
+        scores = scores + far * torch.tensor([0, 1, -1, 0]) + 1e6 * ignored
     hard = [i for i, word in enumerate(words) if loss.kind != "elements" or "i" not in word]
     value_and_gradient(loss, scores[hard], [words[i] for i in hard])
+
+
+@on_the_cpu
+def test_labels_far_from_zero_take_the_fast_path(monkeypatch):
+    def refuse(*_):
+        raise AssertionError
+
+    form = _closed_form.Form(
+        refuse, refuse, partial(_fast.label_sides, -100), partial(_fast.label_sides_gradient, -100)
+    )
+    scores = torch.tensor([[1000.0, 999.0, 998.0], [-1000.0, -999.0, -998.0]]).double().requires_grad_()
+    n, p = _closed_form.by_rows(form, scores, torch.tensor([0, 1]))
+    (slope,) = torch.autograd.grad((n + p).sum(), scores)
+    others = torch.tensor([[999.0, 998.0], [-1000.0, -998.0]]).double()
+    torch.testing.assert_close(n, others.logsumexp(-1))
+    torch.testing.assert_close(p, torch.tensor([-1000.0, 999.0]).double())
+    (a, b), (c, d) = torch.softmax(others, -1).tolist()
+    expected = torch.tensor([[-1, a, b], [c, -1, d]]).double()
+    torch.testing.assert_close(slope, expected)
 
 
 @on_real_devices
@@ -257,7 +282,8 @@ def test_losses_may_be_changed_in_place(loss):
 @each(LOSSES)
 def test_meta_tensors(loss):
     scores, words = batch(loss)
-    losses = loss.call(scores.to("meta"), loss.targets(words).to("meta"), reduction="mean")
+    scores = scores.detach().to("meta").requires_grad_()
+    losses = loss.call(scores, loss.targets(words).to("meta"), reduction="mean")
     losses.backward()
     assert losses.shape == ()
     assert scores.grad.shape == scores.shape
