@@ -31,11 +31,11 @@ for heavy in "hypothesis", "playwright.sync_api", "sklearn.metrics", "sympy":
     importlib.import_module(heavy)  # once, for all children
 
 TESTS = [  # the quickest first
-    ["tests/unit/test_golden.py", "-k", "float64 or not float"],
-    ["tests/unit/test_metrics.py", "tests/unit/test_identities.py", "-k", "not compiled"],
-    ["tests/unit/test_errors.py"],
-    ["tests/unit/test_losses.py", "-k", "not random"],
-    ["tests/unit/test_transforms.py", "-k", "not compiled"],
+    ["tests/unit/test_golden.py", "-k", "cpu and (float64 or not float)"],
+    ["tests/unit/test_metrics.py", "tests/unit/test_identities.py", "-k", "cpu and not compiled"],
+    ["tests/unit/test_errors.py", "-k", "cpu"],
+    ["tests/unit/test_losses.py", "-k", "cpu and not random"],
+    ["tests/unit/test_transforms.py", "-k", "cpu and not compiled"],
 ]
 SECONDS = 300  # a mutant may not end
 

@@ -105,10 +105,12 @@ def label_sides(ignore_index: int, logits: Tensor, labels: Tensor, n: Tensor, p:
     torch.sum(powers.exp2_().scatter_(-1, index, 0.0), -1, out=n)
     if top is not None and not _whole(n, ~ignored):
         return False
-    n.log_().masked_fill_(ignored, -INF)
-    torch.neg(logits.gather(-1, index).squeeze(-1), out=p)
+    n.log_()
     if top is not None:
         n.add_(top)
+    torch.neg(logits.gather(-1, index).squeeze(-1), out=p)
+    for log_sum in n, p:
+        log_sum.masked_fill_(ignored, -INF)
     return True
 
 

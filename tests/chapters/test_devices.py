@@ -20,7 +20,8 @@ from tests import pretend
 
 matplotlib.use("Agg")
 torch.Generator = pretend.Generator
-torch.compile = lambda function=None, **_: function or (lambda function: function)  # compilers know no such device
+# no compiler knows such a device
+torch.compile = lambda function=None, **_: function or (lambda function: function)
 display = print
 """
 END = """

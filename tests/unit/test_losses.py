@@ -143,6 +143,17 @@ def test_nan_in_a_used_entry_is_nan(loss, word):
                 assert loss(s, word if s.ndim == 1 else [word]).isnan().all()
 
 
+@each(LOSSES)
+def test_an_ignored_sample_is_0_whatever_its_scores_are(loss):
+    for scores in [NAN], [INF], [NAN, 1.0], [INF, 1.0], [1.0, INF], [-INF, 1.0], [INF, INF], [1e4, -1e4]:
+        s = tensor([scores, [0.0] * len(scores)])
+        losses = loss(s, ["i" * len(scores), "P" + "N" * (len(scores) - 1)])
+        losses.sum().backward()
+        assert losses[0] == 0
+        assert s.grad[0].eq(0).all()
+        assert s.grad.isfinite().all()
+
+
 @each([loss for loss in SMOOTH if loss.name != "circle"])  # which is log 2 or more where there is a pair
 def test_small_losses_are_relatively_exact(loss):
     scores, word = [30.0, -35.0], "PN"

@@ -88,6 +88,17 @@ def test_ignored_entries_do_not_exist(name):
     assert measure(first(name, hidden), TARGETS, reduction="none").equal(values)
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_a_single_entry_is_a_sample(name):
+    measure, targets = getattr(mlloss, name), torch.tensor([[1, -100], [0, -100]])
+    scores = torch.tensor([[-1.0, 9.0], [1.0, 9.0]])
+    wrong = {"exact_match_ratio": [0, 0], "hamming_loss": [1, 1], "coverage_error": [1, 0]}
+    right = {"label_ranking_average_precision": [1, 1]}
+    expected = {**wrong, **right}.get(name, [0, 0])
+    assert measure(first(name, scores), targets, reduction="none").tolist() == expected
+    assert measure(first(name, scores), targets) == sum(expected) / 2
+
+
 @pytest.mark.parametrize("name", ["jaccard", "precision", "recall", "f1"])
 def test_0_of_0_is_0_unless_said_otherwise(name):
     nothing = torch.zeros(1, 3, dtype=torch.bool)
