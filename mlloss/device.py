@@ -8,5 +8,5 @@ import torch
 
 
 def default_device() -> torch.device:
-    """The device of the book's computations: ``MLLOSS_DEVICE`` if set, else CUDA if there is one, else the CPU."""
+    """Where the book computes: on ``MLLOSS_DEVICE`` if set, else on CUDA if there is one, else on the CPU."""
     return torch.device(os.environ.get("MLLOSS_DEVICE") or ("cuda" if torch.cuda.is_available() else "cpu"))

@@ -92,9 +92,8 @@ def distributions(repeats: int = 20) -> Iterator[tuple[int, dict[Labels, Fractio
     for _ in range(repeats):
         for count in range(1, 5):
             weights = {y: generator.randint(0, 9) for y in subsets(count)}
-            total = sum(weights.values()) or 1
-            if sum(weights.values()):
-                yield count, {y: Fraction(weight, total) for y, weight in weights.items()}
+            total = sum(weights.values())
+            yield count, {y: Fraction(weight, total) for y, weight in weights.items()}
 
 
 def chance_of(chances: dict[Labels, Fraction], having: Labels, lacking: Labels = frozenset()) -> Fraction:

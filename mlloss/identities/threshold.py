@@ -42,7 +42,7 @@ def samples(count: int = 12) -> Iterator[tuple[Numbers, Numbers, mpf, random.Ran
     generator = random.Random(0)
     for i in range(count):
         spread = 60 if i % 6 == 5 else 4
-        sizes = generator.randrange(i % 4 != 1, 31), generator.randrange(i % 4 != 2, 31)
+        sizes = [0 if i % 4 == empty else generator.randrange(1, 31) for empty in (1, 2)]
         n, p = ([mpf(generator.uniform(-spread, spread)) for _ in range(size)] for size in sizes)
         yield n, p, mpf(generator.uniform(-4, 4)), generator
 

@@ -43,7 +43,7 @@ from mlloss.symbolic import evaluate, logsumexp, sigmoid, softplus
 
 PICKS: list[Any] = [lambda c: c.ends()[0], lambda c: c.ends()[-1], lambda c: c.value]
 LIVE = Path(__file__).parents[2] / "mlloss" / "live"
-x, z = symbols("x z", real=True)
+x, w, z = symbols("x w z", real=True)
 
 
 def tiny(**changes: Any) -> LiveFigure:
@@ -142,6 +142,21 @@ def test_pytorch_agrees_with_sympy(name: str) -> None:
                 assert computed[i] == pytest.approx(float(expected), rel=1e-9, abs=1e-12, nan_ok=True), (
                     artist.name
                 )
+
+
+def test_softmax_focal_loss_has_no_value_but_for_a_single_label() -> None:
+    playground = REGISTRY["playground"]()
+    for setting in {"state2": 1}, {"state1": 0}:
+        assert np.isnan(playground.values(loss_a=3, **setting)["value_a"])
+    assert playground.values(loss_a=3)["value_a"] > 0
+
+
+def test_lines_need_no_name() -> None:
+    plane = Grid(x, -1, 1, count=5), Grid(w, -1, 1, count=5)
+    lines = Contours("lines", x * w, *plane, [0.5], "purple")
+    figure = tiny(artists=[lines], twin=lambda z: {"lines": [0.0] * 25})
+    assert "lines" in figure.html
+    assert "legend" not in figure.html
 
 
 def test_the_registry_names_its_figures() -> None:
