@@ -35,17 +35,17 @@ def same_shape(scores: Tensor, targets: Tensor, name: str = "logits") -> None:
 
 def first_bad(valid: Tensor, values: Tensor) -> float | int | None:
     """The first value that is not valid; None also where there are none to be seen (compile, vmap, meta)."""
-    if torch.compiler.is_compiling() or values.is_meta or is_batched(valid):
+    if torch.compiler.is_compiling() or values.is_meta or is_hidden(valid):
         return None
     return None if valid.all() else values[~valid].flatten()[0].item()
 
 
-def is_batched(values: Tensor) -> bool:
-    """Whether ``vmap`` hides the values, for which torch has no public question."""
+def is_hidden(values: Tensor) -> bool:
+    """Whether ``vmap`` or a tracer hides the values, for which torch has no public question."""
     try:
         values.any().item()
     except RuntimeError as error:
-        if "vmap" in str(error) or "Batching rule" in str(error):
+        if any(word in str(error) for word in ("vmap", "Batching rule", "tracing tensor")):
             return True
         raise
     return False
@@ -88,7 +88,9 @@ def check_soft(targets: Tensor, ignore_index: int) -> Tensor | None:
     if targets.dtype == torch.bool:
         return None
     used = ~is_ignored(targets, ignore_index)
-    bad = first_bad(~used | ((targets >= 0) & (targets <= 1)), targets)
+    whole = not targets.is_floating_point()  # PyTorch does not order all kinds of integers
+    inside = (targets == 0) | (targets == 1) if whole else (targets >= 0) & (targets <= 1)
+    bad = first_bad(~used | inside, targets)
     if bad is not None:
         raise ValueError(
             f"targets must be in [0, 1] or {ignore_index} (ignored), got {bad}; "

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from mlloss._checks import is_batched
+from mlloss._checks import is_hidden
 
 BLOCK = 2**18  # scores in a block; with its temporaries it stays in the cache
 
@@ -65,7 +65,7 @@ class _Rows(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *incoming: Tensor) -> tuple:
         form, tensors = ctx.form, (*ctx.saved_tensors, *incoming)
-        if torch.is_grad_enabled() or _is_plain(tensors[0]) or any(map(is_batched, incoming)):
+        if torch.is_grad_enabled() or _is_plain(tensors[0]) or any(map(is_hidden, incoming)):
             (gradient,) = form.gradient(*tensors)
         else:
             shape = tensors[0].shape
@@ -150,8 +150,8 @@ def _batched(info: Any, in_dims: tuple, tensors: Tensors) -> Tensors:
 
 
 def _is_plain(logits: Tensor) -> bool:
-    """Whether there is nothing but the plain form: compilers see it whole, GPUs need no blocks."""
-    return torch.compiler.is_compiling() or not logits.is_cpu
+    """Whether there is nothing but the plain form: compilers and tracers see it whole, GPUs need no blocks."""
+    return torch.compiler.is_compiling() or not logits.is_cpu or is_hidden(logits.new_zeros(()))
 
 
 def _in_blocks(

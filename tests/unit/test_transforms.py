@@ -200,6 +200,19 @@ def test_forward_mode(loss):
         torch.testing.assert_close(moved, slope * s)
 
 
+@torch_is_old_fashioned
+@pytest.mark.filterwarnings("ignore:Attempted to insert a get_attr Node")
+@on_real_devices
+@each(LOSSES)
+def test_linearize(loss):
+    scores, words = batch(loss)
+    direction = torch.linspace(-1, 1, scores.numel(), dtype=torch.float64).view_as(scores)
+    _, gradient = value_and_gradient(loss, scores, words)
+    value, along = torch.func.linearize(lambda s: loss(s, words), scores.detach())
+    torch.testing.assert_close(value, loss(scores, words))
+    torch.testing.assert_close(along(direction), (gradient * direction).sum(-1))
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @each(LOSSES)
 def test_half_precision_is_float32_of_rounded_scores(loss, dtype):
@@ -306,7 +319,7 @@ def test_inputs_stay_as_they_are(loss, ignored, dtype):
 
 
 @pytest.mark.parametrize(
-    "dtype", [torch.bool, torch.uint8, torch.int8, torch.int32, torch.float16, torch.float64]
+    "dtype", [torch.bool, torch.uint8, torch.uint16, torch.int8, torch.int32, torch.float16, torch.float64]
 )
 @each([loss for loss in LOSSES if loss.kind != "labels"])
 def test_targets_of_any_dtype(loss, dtype):
@@ -316,7 +329,7 @@ def test_targets_of_any_dtype(loss, dtype):
     assert loss.call(scores, loss.targets(words).to(dtype), reduction="none").equal(expected)
 
 
-@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32])
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.uint16, torch.int8, torch.int16, torch.int32])
 @each([loss for loss in LOSSES if loss.kind == "labels"])
 def test_labels_of_any_integer_dtype(loss, dtype):
     scores = batch(loss)[0]
