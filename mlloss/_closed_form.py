@@ -150,7 +150,7 @@ def _batched(info: Any, in_dims: tuple, tensors: Tensors) -> Tensors:
 
 
 def _is_plain(logits: Tensor) -> bool:
-    """Whether there is nothing but the plain form: compilers and tracers see it whole, GPUs need no blocks."""
+    """Whether the plain form is all: compilers and tracers see it whole, and a GPU needs no blocks."""
     return torch.compiler.is_compiling() or not logits.is_cpu or is_hidden(logits.new_zeros(()))
 
 
