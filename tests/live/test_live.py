@@ -40,6 +40,7 @@ from mlloss.live.artists import format_number
 from mlloss.live.style import COLOURS, ROLES, colour
 from mlloss.live.tree import OPERATIONS, tree
 from mlloss.symbolic import evaluate, logsumexp, sigmoid, softplus
+from tests import pretend
 
 PICKS: list[Any] = [lambda c: c.ends()[0], lambda c: c.ends()[-1], lambda c: c.value]
 LIVE = Path(__file__).parents[2] / "mlloss" / "live"
@@ -142,6 +143,16 @@ def test_pytorch_agrees_with_sympy(name: str) -> None:
                 assert computed[i] == pytest.approx(float(expected), rel=1e-9, abs=1e-12, nan_ok=True), (
                     artist.name
                 )
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_the_device_changes_no_number(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = REGISTRY[name]().values()
+    monkeypatch.setenv("MLLOSS_DEVICE", pretend.NAME)
+    for artist, values in REGISTRY[name]().values().items():
+        np.testing.assert_allclose(
+            np.asarray(values), np.asarray(expected[artist]), rtol=1e-12, err_msg=artist
+        )
 
 
 def test_softmax_focal_loss_has_no_value_but_for_a_single_label() -> None:

@@ -16,6 +16,7 @@ from mlloss.figures.pytorch import speed_and_memory
 from mlloss.figures.training import learning_curves
 from mlloss.figures.two_roads import compared_losses
 from mlloss.live import Picture
+from tests.pretend import NAME
 
 ROOT = Path(__file__).parents[2]
 WORDS: dict[str, Any] = {"title": "A title.", "description": "What it shows.", "caption": "A caption."}
@@ -50,6 +51,13 @@ def test_learning_curves_are_medians_with_their_range() -> None:
     assert with_colours.axes[0].get_ylabel() == "loss"
     with pytest.raises(ValueError, match="no colour for 'mine'"):
         learning_curves({"mine": RUNS}, **WORDS)
+
+
+def test_pictures_take_tensors_of_any_device() -> None:
+    here, there = (
+        learning_curves({"mine": runs}, colours=["green"], **WORDS) for runs in (RUNS, RUNS.to(NAME))
+    )
+    np.testing.assert_array_equal(line(here, "mine"), line(there, "mine"))
 
 
 def test_measures_have_a_dot_where_they_are_best() -> None:
