@@ -79,7 +79,7 @@ class _Rows(torch.autograd.Function):
 
 
 class _Elements(torch.autograd.Function):
-    """The slopes are computed along with the losses, and only they are kept."""
+    """The slopes are computed along with the losses and kept; a second derivative starts anew."""
 
     @staticmethod
     def forward(form: Elementwise, logits: Tensor, targets: Tensor) -> Tensors:

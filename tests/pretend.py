@@ -16,7 +16,9 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 NAME = "pretend"
 aten = torch.ops.aten
-MIXING = {aten._to_copy.default, aten.copy_.default, aten.index.Tensor, aten.index_put_.default}
+TRANSFERS = {aten._to_copy.default, aten.copy_.default}
+INDEXING = {aten.index.Tensor, aten.index_put.default, aten.index_put_.default}  # indices may be the CPU's
+JOINING = {aten.cat.default, aten.stack.default}  # elsewhere single numbers of the CPU are welcome
 
 
 class Generator(torch.Generator):
@@ -67,7 +69,8 @@ class Pretended(Tensor):
 
 def run(operation: Any, args: tuple, keywords: dict) -> Any:
     """The operation on what the tensors hold."""
-    refuse_to_mix(operation, tree_leaves((args, keywords)))
+    values = (args[0], *args[2:]) if operation in INDEXING else args
+    refuse_to_mix(operation, tree_leaves((values, keywords)))
     target = keywords.get("device")
     if target is not None:
         keywords = keywords | {"device": torch.device("cpu")}
@@ -84,8 +87,8 @@ def run(operation: Any, args: tuple, keywords: dict) -> Any:
 def refuse_to_mix(operation: Any, values: list) -> None:
     if any(isinstance(x, torch.Generator) and not isinstance(x, Generator) for x in values):
         raise RuntimeError(f"Expected a '{NAME}' device type for generator but found 'cpu'")
-    foreign = any(isinstance(x, Tensor) and not isinstance(x, Pretended) and x.ndim for x in values)
-    if foreign and operation not in MIXING:
+    tensors = [x for x in values if isinstance(x, Tensor) and (x.ndim or operation in JOINING)]
+    if operation not in TRANSFERS and not all(isinstance(x, Pretended) for x in tensors):
         raise RuntimeError(
             f"{operation}: expected all tensors to be on the same device, found {NAME} and cpu"
         )
