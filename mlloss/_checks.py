@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -42,13 +43,23 @@ def first_bad(valid: Tensor, values: Tensor) -> float | int | None:
 
 def is_hidden(values: Tensor) -> bool:
     """Whether ``vmap`` or a tracer hides the values, for which torch has no public question."""
+    return _look(values.any) is None
+
+
+def all_finite(values: Tensor) -> bool:
+    """Whether all values, and their sum, are finite; False also where the values are hidden."""
+    total = _look(values.sum)
+    return total is not None and math.isfinite(total)
+
+
+def _look(question: Callable[[], Tensor]) -> float | None:
+    """The answer, or None where it is hidden."""
     try:
-        values.any().item()
+        return question().item()
     except RuntimeError as error:
         if any(word in str(error) for word in ("vmap", "Batching rule", "tracing tensor")):
-            return True
+            return None
         raise
-    return False
 
 
 def is_ignored(values: Tensor, ignore_index: int) -> Tensor:
@@ -87,6 +98,7 @@ def check_soft(targets: Tensor, ignore_index: int) -> Tensor | None:
     """Check elementwise targets; which are not ignored (None: all)."""
     if targets.dtype == torch.bool:
         return None
+    check_ignore_index(ignore_index)
     used = ~is_ignored(targets, ignore_index)
     whole = not targets.is_floating_point()  # PyTorch does not order all kinds of integers
     inside = (targets == 0) | (targets == 1) if whole else (targets >= 0) & (targets <= 1)

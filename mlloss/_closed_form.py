@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch._C._functorch import TransformType
+from torch._functorch.pyfunctorch import retrieve_all_functorch_interpreters
 
-from mlloss._checks import is_hidden
+from mlloss._checks import all_finite, is_hidden
 
 BLOCK = 2**18  # scores in a block; with its temporaries it stays in the cache
 
@@ -100,7 +102,10 @@ class _Elements(torch.autograd.Function):
         logits, targets, slopes = ctx.saved_tensors
         if torch.is_grad_enabled():
             _, slopes = ctx.form.value(logits, targets)
-        return None, slopes * incoming, None
+        gradient = slopes * incoming
+        if _is_plain(logits) or not all_finite(gradient):
+            gradient = gradient.where(slopes != 0, 0.0)  # what is ignored has no gradient, whatever comes in
+        return None, gradient, None
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple, form: Elementwise, *tensors: Tensor) -> tuple:
@@ -118,6 +123,7 @@ class _RowsForwardMode(_Rows):
 
     @staticmethod
     def jvp(ctx: Any, _form: None, tangent: Tensor, _targets: None) -> Tensors:
+        _refuse_nesting()
         logits, targets, *outputs = ctx.saved_tensors
         tangents = []
         for output in outputs:
@@ -136,9 +142,23 @@ class _ElementsForwardMode(_Elements):
         ctx.save_for_forward(*inputs[1:])
 
     @staticmethod
-    def jvp(ctx: Any, _form: None, tangent: Tensor, _targets: None) -> tuple[Tensor, None]:
-        _, slopes = ctx.form.value(*ctx.saved_tensors[:2])
+    def jvp(ctx: Any, _form: None, tangent: Tensor | None, _targets: None) -> tuple[Tensor, None]:
+        _refuse_nesting()
+        logits, targets = ctx.saved_tensors[:2]
+        if tangent is None:  # the targets are what moves
+            return torch.zeros_like(logits), None
+        _, slopes = ctx.form.value(logits, targets)
         return slopes * tangent, None
+
+
+def _refuse_nesting() -> None:
+    """Of forward mode over forward mode PyTorch loses the outer derivative: it returns 0 without a word."""
+    modes = [interpreter.key() for interpreter in retrieve_all_functorch_interpreters()]
+    if modes.count(TransformType.Jvp) > 1:
+        raise NotImplementedError(
+            "forward mode over forward mode; take forward over reverse, as torch.func.hessian does, "
+            "or reverse over forward"
+        )
 
 
 def _batched(info: Any, in_dims: tuple, tensors: Tensors) -> Tensors:
@@ -159,7 +179,8 @@ def _in_blocks(
 ) -> Tensors:
     """The outputs, of these shapes, on equal blocks of at most BLOCK scores, fast where that can be.
 
-    The rows have shape ``lead``.  What is returned is no view, so that the caller may change it in place
+    ``fast`` gets rows of the tensors, of shape ``lead``, and then those of the outputs, which it may leave
+    half written if it returns False.  What is returned is no view, so that the caller may change it in place
     (``losses *= weights``).
     """
     logits, count = tensors[0], lead.numel()

@@ -14,14 +14,15 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from mlloss._checks import INF, Masks, label_index, multi_hot
+from mlloss._checks import INF, Masks, all_finite, label_index, multi_hot
 
 LOG2_E = 1 / math.log(2)  # exp(x) = 2^(x log₂ e)
 
 # (scores, positives as numbers) → z, a new tensor, and the scale γ, for exp γz is summed; the slope of z in
-# the score on the negatives, and its sign on the positives
+# the score on the negatives, a number or a tensor, and what to multiply it by on the positives, 1 or −1
 Turn = Callable[[Tensor, Tensor], tuple[Tensor, float, Any, int]]
 
 
@@ -39,10 +40,13 @@ def circle(
     detach: bool, gamma: float, o_p: float, o_n: float, d_p: float, d_n: float, s: Tensor, y: Tensor
 ) -> tuple[Tensor, float, Tensor, int]:
     """γ [s − Oₙ]₊ (s − Δₙ) on the negatives, γ [Oₚ − s]₊ (Δₚ − s) on the positives."""
+    others = 1 - y
     s, *_ = turned(gamma, s, y)
-    weight = torch.add(s, y, alpha=o_p + o_n).sub_(o_n).relu_()
-    ahead = s.add_(y, alpha=d_p + d_n).sub_(d_n)
-    slope = weight if detach else torch.addcmul(weight, weight > 0, ahead)
+    weight = torch.add(s, y, alpha=o_p).add_(others, alpha=-o_n).relu_()
+    ahead = s.add_(y, alpha=d_p).add_(others, alpha=-d_n)
+    slope = (
+        weight if detach else torch.addcmul(weight, weight > 0, ahead)
+    )  # of the product, made next in place
     return ahead.mul_(weight), gamma, slope, -1
 
 
@@ -50,14 +54,19 @@ def two_sides(turn: Turn, logits: Tensor, targets: Tensor, n: Tensor, p: Tensor)
     """n and p: the logarithms of sums of exp γz, of each side below its maximum where need be."""
     on_p, used = _masks(targets, logits.dtype)
     z, gamma, *_ = _turned(turn, logits, on_p, used)
-    if _near(z, gamma):
+    most = gamma * _largest(z)
+    if not max(gamma, most) < _limit(z.dtype):
+        return False
+    if most < _far(z.dtype):
         push, pull = _powers(z, gamma, on_p, used)
         torch.sum(push, -1, out=n).log_()
         torch.sum(pull, -1, out=p).log_()
         return True
     sides = _negatives(on_p, used), on_p
     least = z.amin()
-    tops = [((z - least) * side).amax(-1) + least for side in sides]
+    tops = [
+        ((z - least) * side).amax(-1) + least for side in sides
+    ]  # near enough; of an empty side, anything
     _lower(z, sides, tops)
     push, pull = _powers(z, gamma, on_p, used)
     positives, negatives = multi_hot(targets)
@@ -83,24 +92,24 @@ def two_sides_gradient(
     on_p, used = _masks(targets, logits.dtype)
     z, gamma, slope, sign = _turned(turn, logits, on_p, used)
     n, p = (x.masked_fill(x == -INF, 0.0) for x in (n, p))
-    if _near(n, 2) and _near(p, 2):
+    if _divides(grad_n, n) and _divides(grad_p, p):
         grad_n, grad_p = grad_n / n.exp(), grad_p / p.exp()
     else:
         _lower(z, (_negatives(on_p, used), on_p), (n / gamma, p / gamma))
-    if not all(map(_finite, (z, grad_n, grad_p))):
+    if not (gamma < _limit(z.dtype) and all(map(all_finite, (z, grad_n, grad_p)))):
         return False
     push, pull = _powers(z, gamma, on_p, used)
     torch.mul(push, grad_n[..., None], out=gradient)
     gradient.addcmul_(pull, grad_p[..., None], value=sign)
-    if isinstance(slope, Tensor) or gamma != 1:
-        gradient.mul_(gamma * slope)
-    return True
+    if not isinstance(slope, Tensor) and gamma == 1:
+        return True
+    return all_finite(gradient.mul_(gamma * slope))
 
 
 def label_sides(ignore_index: int, logits: Tensor, labels: Tensor, n: Tensor, p: Tensor) -> bool:
     """n and p of a single positive: n sums over all others, below the maximum of all where need be."""
     index, ignored = label_index(labels, ignore_index)
-    top = None if _near(logits) else logits.amax(-1)
+    top = None if _largest(logits) < _far(logits.dtype) else logits.amax(-1)
     powers = logits * LOG2_E if top is None else (logits - top[..., None]).mul_(LOG2_E)
     torch.sum(powers.exp2_().scatter_(-1, index, 0.0), -1, out=n)
     if top is not None and not _whole(n, ~ignored):
@@ -127,13 +136,13 @@ def label_sides_gradient(
     """The shares exp(s − n) of all others, and −1, times the incoming gradients."""
     index, ignored = label_index(labels, ignore_index)
     n = n.masked_fill(ignored, 0.0)
-    if _near(n, 2):
+    if _divides(grad_n, n):
         torch.mul(logits, LOG2_E, out=gradient)
         grad_n = grad_n / n.exp()
     else:
         torch.sub(logits, n[..., None], out=gradient).mul_(LOG2_E)
     gradient.exp2_().mul_(grad_n[..., None]).scatter_(-1, index, -grad_p[..., None])
-    return _finite(gradient)
+    return all_finite(gradient)
 
 
 def sigmoid_focal(
@@ -207,7 +216,7 @@ def _lower(z: Tensor, sides: Masks, by: Iterable[Tensor]) -> None:
 
 
 def _powers(z: Tensor, gamma: float, on_p: Tensor, used: Tensor | None) -> Masks:
-    """exp γz on the negatives and on the positives, in the place of z and on_p."""
+    """exp γz on the negatives and on the positives; they take the place of z and on_p, which are lost."""
     powers = z.mul_(gamma * LOG2_E).exp2_()
     if used is not None:
         powers.mul_(used)
@@ -220,16 +229,25 @@ def _far(dtype: torch.dtype) -> float:
     return math.log(torch.finfo(dtype).max) / 2
 
 
-def _near(z: Tensor, gamma: float = 1.0) -> bool:
-    far = _far(z.dtype)
-    return all(-far < gamma * x.item() < far for x in z.aminmax())
+def _limit(dtype: torch.dtype) -> float:
+    """What is less can be multiplied by log₂ e."""
+    return torch.finfo(dtype).max / 2
 
 
-def _finite(values: Tensor) -> bool:
-    return math.isfinite(values.sum().item())
+def _largest(z: Tensor) -> float:
+    """The largest absolute value; NaN if there is one."""
+    least, most = z.aminmax()
+    return max(-least.item(), most.item())
+
+
+def _divides(gradient: Tensor, log_sum: Tensor) -> bool:
+    """Whether the gradient may be divided by the sum before a power is multiplied by it: nothing is lost."""
+    least = torch.finfo(gradient.dtype).tiny * math.exp(_far(gradient.dtype) / 2)
+    near = 2 * _largest(log_sum) < _far(log_sum.dtype)
+    return near and torch.equal(gradient, F.hardshrink(gradient, least))
 
 
 def _whole(total: Tensor, classes: Tensor) -> bool:
     """Whether no sum over the classes has overflowed or vanished; over none it may be 0."""
     vanished = total < math.exp(-_far(total.dtype))
-    return _finite(total) and not classes[vanished].any()
+    return all_finite(total) and not classes[vanished].any()

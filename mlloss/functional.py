@@ -144,7 +144,7 @@ def _softplus(x: Tensor) -> Tensor:
     return -F.logsigmoid(-x)
 
 
-def _focal(logits: Tensor, targets: Any, weight: Any, gamma: Any) -> tuple[Tensor, Tensor]:
+def _focal(logits: Tensor, targets: Tensor, weight: Any, gamma: Any) -> tuple[Tensor, Tensor]:
     """weight · (1 − p_t)^γ · BCE and its slope, elementwise; 0 where weight or 1 − p_t is, whatever the BCE.
 
     The slope is γ · (1 − 2y) p (1 − p) / (1 − p_t) · loss + weight · (1 − p_t)^γ · (p − y).
@@ -154,12 +154,16 @@ def _focal(logits: Tensor, targets: Any, weight: Any, gamma: Any) -> tuple[Tenso
     live = weight * wrong != 0
     wrong = wrong.where(live, 1.0)
     factor, bce = weight * wrong**gamma, _bce(logits.where(live, 0.0), targets)
-    steeper = gamma * (1 - 2 * targets) * p * q / wrong * bce.where(bce != INF, 0.0)  # 0 · ∞ is 0
+    hard = (targets == 0) | (
+        targets == 1
+    )  # then p q / wrong is the other probability, also where wrong is tiny
+    other = torch.where(hard, targets * p + (1 - targets) * q, p * q / wrong.where(~hard, 1.0))
+    steeper = gamma * (1 - 2 * targets) * other * bce.where(bce != INF, 0.0)  # 0 · ∞ is 0
     slope = factor * (steeper + (1 - targets) * p - targets * q)
-    return (factor * bce).where(live, 0.0), slope
+    return (factor * bce).where(live, 0.0), slope.where(live, 0.0)
 
 
-def _bce(logits: Tensor, targets: Any) -> Tensor:
+def _bce(logits: Tensor, targets: Tensor) -> Tensor:
     """Binary cross-entropy of logits, elementwise."""
     return targets * _softplus(-logits) + (1 - targets) * _softplus(logits)
 
@@ -187,7 +191,7 @@ def _scaled(gamma: float, logits: Tensor) -> tuple[Tensor, Tensor]:
 
 def _times(gamma: float, scores: Tensor) -> Tensor:
     """γ s, where an infinite score stays infinite for γ = 0 too."""
-    return gamma * scores if gamma else scores.where(scores.isinf(), 0.0 * scores)
+    return scores.where(scores.isinf(), gamma * scores)
 
 
 def _turned_up(logits: Tensor) -> tuple[Tensor, Tensor]:
@@ -304,7 +308,7 @@ def _balanced_focal(
 def _focal_of_gap(gap: Tensor, parameters: Tensor) -> tuple[Tensor, Tensor]:
     """Focal loss of a softmax: that of a sigmoid with target 0 and the gap as its logit; and its slope."""
     weight, gamma = parameters.unbind(-1)
-    return _focal(gap, 0.0, weight, gamma)
+    return _focal(gap, torch.zeros_like(gap), weight, gamma)
 
 
 def _of_class(name: str, values: float | Tensor, logits: Tensor, labels: Tensor, ignore_index: int) -> Tensor:

@@ -127,7 +127,7 @@ def test_there_are_classes(call):
             call(empty, targets)
 
 
-@each_of(SETS, MEASURES)
+@each_of(SETS, MEASURES, ELEMENTWISE)
 def test_ignore_index_is_another_number(call):
     for wrong in 0, 1:
         with pytest.raises(ValueError, match=f"ignore_index must not be 0 .* got {wrong}"):

@@ -1,6 +1,7 @@
 """Every loss at every case of the table: value, gradient, second derivative; against SymPy at 50 digits."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
@@ -152,6 +153,52 @@ def test_an_ignored_sample_is_0_whatever_its_scores_are(loss):
         assert losses[0] == 0
         assert s.grad[0].eq(0).all()
         assert s.grad.isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("call", "scores", "targets"),
+    [
+        (partial(mlloss.thresholded_loss, threshold=100.0), [21.9, 0.0], [0, 0]),
+        (partial(mlloss.thresholded_loss, threshold=-106.0), [-21.9, -50.0], [1, 1]),
+        (mlloss.unified_loss, [21.9, 95.0, 0.0], [0, 1, 0]),
+        (mlloss.softmax_focal_loss, [21.9, 50.0, 0.0], 1),
+        (partial(mlloss.circle_loss, negative_optimum=100.0), [0.9, 0.2], [1, 0]),
+        (partial(mlloss.circle_loss, negative_optimum=1.0, negative_margin=1e3), [0.9, 0.2], [1, 0]),
+        (partial(mlloss.unified_loss, gamma=3e38), [0.0, 0.0], [1, 0]),
+        (partial(mlloss.unified_loss, gamma=1e-46), [INF, 0.0], [1, 0]),
+        (partial(mlloss.unified_loss, gamma=256.0), [1e38, 1e38], [0, 0]),
+    ],
+)
+def test_float32_is_as_exact_as_it_can_be(call, scores, targets):
+    """What a fast form may lose: sums and slopes of tiny losses, and parameters that are huge."""
+    slopes = []
+    for dtype in torch.float32, torch.float64:
+        s = torch.tensor([scores], dtype=dtype, requires_grad=True)
+        loss = call(s, torch.tensor([targets]))
+        loss.backward()
+        slopes.append((loss.detach().double(), s.grad.double()))
+    torch.testing.assert_close(*slopes, rtol=2e-5, atol=1e-37)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_focal_losses_have_second_derivatives_also_where_they_vanish(dtype):
+    far = torch.finfo(dtype).max / 100
+    edge = -math.log(torch.finfo(dtype).tiny)
+    scores = [-edge - 1 - k / 8 for k in range(12)] + [-edge * 2, -far, far]
+    for gamma in 0.0, 1.0, 1.5, 2.0, 5.0:
+        z = torch.tensor(scores, dtype=dtype, requires_grad=True)
+        loss = mlloss.sigmoid_focal_loss(z, torch.zeros_like(z), gamma=gamma, reduction="sum")
+        (slope,) = torch.autograd.grad(loss, z, create_graph=True)
+        (curvature,) = torch.autograd.grad(slope.sum(), z)
+        assert curvature.isfinite().all()
+        assert curvature.abs().max() < 1e-30
+    s = torch.stack(
+        [torch.tensor(scores[:-1], dtype=dtype).neg(), torch.zeros(len(scores) - 1, dtype=dtype)], -1
+    )
+    s.requires_grad_()
+    loss = mlloss.softmax_focal_loss(s, torch.zeros(len(s), dtype=torch.long), reduction="sum")
+    (slope,) = torch.autograd.grad(loss, s, create_graph=True)
+    assert torch.autograd.grad(slope[:, 1].sum(), s)[0].isfinite().all()
 
 
 @each([loss for loss in SMOOTH if loss.name != "circle"])  # which is log 2 or more where there is a pair

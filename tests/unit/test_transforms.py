@@ -85,11 +85,11 @@ def test_incoming_gradients_of_any_size(loss):
         (gradient,) = torch.autograd.grad(losses, scores, incoming, retain_graph=True)
         torch.testing.assert_close(gradient / size, slope, rtol=1e-5, atol=1e-9)
     ignored = torch.tensor([[letter == "i" for letter in word] for word in words])
-    nothing = ignored.any(-1) if loss.kind == "elements" else ignored.all(-1)
-    incoming = torch.full_like(losses, torch.inf).masked_fill(nothing, 1.0)
-    (gradient,) = torch.autograd.grad(losses, scores, incoming)
-    assert (gradient[ignored] == 0).all()
-    assert gradient[~ignored].isinf().any()
+    for endless in torch.inf, torch.nan:
+        incoming = torch.full_like(losses, endless)
+        (gradient,) = torch.autograd.grad(losses, scores, incoming, retain_graph=True)
+        assert (gradient[ignored] == 0).all()
+    assert gradient[~ignored].isnan().any()
 
 
 def test_parameters_a_class_are_constants():
@@ -198,6 +198,24 @@ def test_forward_mode(loss):
         slope = torch.func.grad(lambda z: mlloss.sigmoid_focal_loss(z, torch.tensor(1)))(s)
         _, moved = torch.func.jvp(lambda z: mlloss.sigmoid_focal_loss(z, torch.tensor(1)), (s,), (s,))
         torch.testing.assert_close(moved, slope * s)
+
+
+@torch_is_old_fashioned
+@on_real_devices
+@each(SMOOTH)
+def test_second_derivatives_in_forward_mode_alone_are_refused(loss):
+    scores, words = batch(loss)
+    with pytest.raises(NotImplementedError, match=r"take forward over reverse, as torch\.func\.hessian does"):
+        torch.func.jacfwd(torch.func.jacfwd(lambda s: loss(s, words).sum()))(scores.detach())
+    torch.func.jacrev(torch.func.jacfwd(lambda s: loss(s, words).sum()))(scores.detach())
+
+
+def test_targets_are_constants_in_forward_mode():
+    targets = torch.tensor([0.5, 0.25])
+    moved = torch.func.jvp(
+        lambda y: mlloss.sigmoid_focal_loss(torch.tensor([1.0, 2.0]), y), (targets,), (targets,)
+    )[1]
+    assert moved == 0
 
 
 @torch_is_old_fashioned
