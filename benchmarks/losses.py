@@ -2,10 +2,11 @@
 
     python benchmarks/losses.py [--quick] [--device cuda] [--save FILE]
 
-Everything is measured in one run: in each round every loss takes its turn, and what is printed is the median
-over the rounds of its time divided by that of BCE in the same round.  "Article" are the forms of the articles
-that the book starts from, written anew.  Memory is the peak during forward and backward beyond the inputs, in
-units of N, the size of the logits.  On a CPU one thread is used, and memory is what the process asks for.
+Everything is measured in one run: in each round every loss takes its turn, in any order, and what is printed
+is the median over the rounds of its time divided by that of BCE in the same round.  "Article" are the forms of
+the articles that the book starts from, written anew.  Memory is the peak during forward and backward beyond
+the inputs, in units of N, the size of the logits.  On a CPU one thread is used, and memory is what the process
+asks for.
 Nothing here is a test: machines differ. The book draws what `--save` wrote to mlloss/speed.json.
 """
 
@@ -17,6 +18,7 @@ import importlib.util
 import json
 import os
 import platform
+import random
 import statistics
 import time
 from collections.abc import Callable
@@ -122,9 +124,11 @@ def forward_backward(step: Step, leaf: Tensor) -> Callable[[], None]:
 def ratios(steps: dict[str, Callable[[], object]], unit: str, rounds: int, device: str) -> dict[str, float]:
     """The median over the rounds of each time, divided by that of the unit in the same round."""
     times: dict[str, list[float]] = {name: [] for name in steps}
+    order, luck = list(steps), random.Random(0)
     for _ in range(rounds + 1):  # the first warms up
-        for name, step in steps.items():
-            times[name].append(seconds(step, device))
+        luck.shuffle(order)  # what ran before decides what is in the cache
+        for name in order:
+            times[name].append(seconds(steps[name], device))
     units = times[unit][1:]
     return {
         name: statistics.median(t / u for t, u in zip(own[1:], units, strict=True))
