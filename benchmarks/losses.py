@@ -3,10 +3,10 @@
     python benchmarks/losses.py [--quick] [--device cuda] [--save FILE]
 
 Everything is measured in one run: in each round every loss takes its turn, in any order, and what is printed
-is the median over the rounds of its time divided by that of BCE in the same round.  "Article" are the forms of
-the articles that the book starts from, written anew.  Memory is the peak during forward and backward beyond
-the inputs, in units of N, the size of the logits.  On a CPU one thread is used, and memory is what the process
-asks for.
+is the median over the rounds of its time divided by that of BCE in the same round.  "Article" are the forms
+of the articles that the book starts from, written anew.  Memory is the peak during forward and backward
+beyond the inputs, in units of N, the size of the logits.  On a CPU one thread is used, and memory is what the
+process asks for.
 Nothing here is a test: machines differ. The book draws what `--save` wrote to mlloss/speed.json.
 """
 
