@@ -32,6 +32,8 @@ def same_shape(scores: Tensor, targets: Tensor, name: str = "logits") -> None:
             f"targets must have the shape of {name}: {name} have {list(scores.shape)}, targets have "
             f"{list(targets.shape)}; nothing is broadcast, so expand, squeeze or transpose one of them"
         )
+    if targets.is_complex():
+        raise ValueError(f"targets must be bool, integer or floating point, got {targets.dtype}")
 
 
 def first_bad(valid: Tensor, values: Tensor) -> float | int | None:

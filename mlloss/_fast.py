@@ -44,9 +44,8 @@ def circle(
     s, *_ = turned(gamma, s, y)
     weight = torch.add(s, y, alpha=o_p).add_(others, alpha=-o_n).relu_()
     ahead = s.add_(y, alpha=d_p).add_(others, alpha=-d_n)
-    slope = (
-        weight if detach else torch.addcmul(weight, weight > 0, ahead)
-    )  # of the product, made next in place
+    # the slope of the product, which takes the place of one factor next
+    slope = weight if detach else torch.addcmul(weight, weight > 0, ahead)
     return ahead.mul_(weight), gamma, slope, -1
 
 
@@ -56,7 +55,7 @@ def two_sides(turn: Turn, logits: Tensor, targets: Tensor, n: Tensor, p: Tensor)
     z, gamma, *_ = _turned(turn, logits, on_p, used)
     most = gamma * _largest(z)
     if not max(gamma, most) < _limit(z.dtype):
-        return False
+        return False  # γz overflows
     if most < _far(z.dtype):
         push, pull = _powers(z, gamma, on_p, used)
         torch.sum(push, -1, out=n).log_()
@@ -64,9 +63,8 @@ def two_sides(turn: Turn, logits: Tensor, targets: Tensor, n: Tensor, p: Tensor)
         return True
     sides = _negatives(on_p, used), on_p
     least = z.amin()
-    tops = [
-        ((z - least) * side).amax(-1) + least for side in sides
-    ]  # near enough; of an empty side, anything
+    # maxima but for rounding, which is enough; of an empty side, anything
+    tops = [((z - least) * side).amax(-1) + least for side in sides]
     _lower(z, sides, tops)
     push, pull = _powers(z, gamma, on_p, used)
     positives, negatives = multi_hot(targets)

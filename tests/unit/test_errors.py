@@ -134,6 +134,15 @@ def test_ignore_index_is_another_number(call):
             call(*arguments(call), ignore_index=wrong)
 
 
+@each_of(SETS, MEASURES, ELEMENTWISE)
+def test_targets_are_not_complex(call):
+    scores, targets = arguments(call)
+    with pytest.raises(
+        ValueError, match=r"targets must be bool, integer or floating point, got torch\.complex64"
+    ):
+        call(scores, targets.to(torch.complex64))
+
+
 @each_of(MEASURES)
 def test_predictions_are_bool(call):
     with pytest.raises(ValueError, match=r"bool tensor, got torch.float32; mlloss\.predict"):
@@ -273,13 +282,14 @@ def test_thresholds():
     scores = torch.tensor([[1.0, -1.0], [0.5, 2.0]], dtype=torch.float64)
     targets = torch.tensor([[1, 0], [0, 1]])
     for loss in mlloss.thresholded_loss, mlloss.hard_thresholded_loss:
-        by_number = [loss(scores, targets, threshold=t, reduction="none") for t in (0.3, -0.8)]
+        t = torch.tensor([0.3, -0.8])
+        by_number = [loss(scores, targets, threshold=x, reduction="none") for x in (0.3, -0.8)]
         each_its_own = loss(scores, targets, threshold=torch.tensor([0.3, -0.8]).double(), reduction="none")
         torch.testing.assert_close(each_its_own, torch.stack([by_number[0][0], by_number[1][1]]))
         scalar = loss(scores, targets, threshold=torch.tensor(0.3, dtype=torch.float16), reduction="none")
         torch.testing.assert_close(scalar, by_number[0], rtol=1e-3, atol=1e-3)
         assert scalar.dtype == torch.float64
-        assert loss(scores.float(), targets, threshold=torch.tensor(0.3).double()).dtype == torch.float32
+        assert loss(scores.float(), targets, threshold=t.double()).dtype == torch.float32
         many = scores.expand(3, 2, 2), targets.expand(3, 2, 2)
         of_each = loss(*many, threshold=torch.tensor([0.3, -0.8]).double().expand(3, 2), reduction="none")
         assert of_each.equal(each_its_own.expand(3, 2))

@@ -96,6 +96,11 @@ def test_parameters_a_class_are_constants():
     scores = torch.tensor([[0.5, -1.0, 2.0]], requires_grad=True)
     alpha, gamma = (torch.full((3,), value, requires_grad=True) for value in (0.5, 2.0))
     loss = mlloss.softmax_focal_loss(scores, torch.tensor([1]), alpha=alpha, gamma=gamma)
+    of_doubles = mlloss.softmax_focal_loss(
+        scores, torch.tensor([1]), alpha=alpha.double(), gamma=gamma.double()
+    )
+    assert of_doubles == loss
+    assert of_doubles.dtype == torch.float32
     (slope,) = torch.autograd.grad(loss, scores, create_graph=True)
     assert torch.autograd.grad(slope[0, 1], (alpha, gamma), allow_unused=True) == (None, None)
 
