@@ -38,9 +38,11 @@ def same_shape(scores: Tensor, targets: Tensor, name: str = "logits") -> None:
 
 def first_bad(valid: Tensor, values: Tensor) -> float | int | None:
     """The first value that is not valid; None also where there are none to be seen (compile, vmap, meta)."""
-    if torch.compiler.is_compiling() or values.is_meta or is_hidden(valid):
+    if torch.compiler.is_compiling() or values.is_meta or not values.numel():
         return None
-    return None if valid.all() else values[~valid].flatten()[0].item()
+    if _look(valid.view(torch.uint8).amin) == 0:  # many times as fast as all()
+        return values[~valid].flatten()[0].item()
+    return None
 
 
 def is_hidden(values: Tensor) -> bool:
@@ -93,7 +95,7 @@ def check_multi_hot(
             f"targets must be 1 (positive), 0 (negative) or {ignore_index} (ignored), got {bad}; "
             f"mlloss.from_signed(targets) converts +1/−1/0 targets"
         )
-    return used.any(-1)
+    return used.count_nonzero(-1) > 0  # several times as fast as any(-1)
 
 
 def check_soft(targets: Tensor, ignore_index: int) -> Tensor | None:

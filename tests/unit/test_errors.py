@@ -306,12 +306,11 @@ def test_default_device(monkeypatch):
     assert mlloss.default_device() == torch.device("meta")
 
 
-@pytest.mark.parametrize("method", ["any", "all"])
-def test_an_error_of_the_device_is_not_hidden(method, monkeypatch):
+def test_an_error_of_the_device_is_not_hidden(monkeypatch):
     def fail(*_):
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr(torch.Tensor, method, fail)
+    monkeypatch.setattr(torch.Tensor, "amin", fail)
     with pytest.raises(RuntimeError, match="out of memory"):
         mlloss.unified_loss(SCORES, MULTI_HOT)
 
