@@ -224,7 +224,9 @@ def collages(images: Tensor, targets: Tensor, *, title: str, caption: str = "") 
         (axes,) = picture.axes
         for k, (image, name) in enumerate(zip(shown, names, strict=True)):
             left, top = (k % 4) * side * 1.2, (k // 4) * side * 1.5
-            axes.imshow(image, cmap="gray_r", vmin=0, vmax=1, extent=(left, left + side, top + side, top))
+            axes.imshow(
+                image.numpy(), cmap="gray_r", vmin=0, vmax=1, extent=(left, left + side, top + side, top)
+            )
             axes.add_patch(Rectangle((left, top), side, side, fill=False, edgecolor=colour("axis")))
             axes.text(left + side / 2, top - side * 0.06, name, ha="center", va="bottom")
         axes.set(xlim=(-1, 4.6 * side + 1), ylim=(2.5 * side + 1, -0.3 * side))
@@ -246,7 +248,9 @@ def differences(
         for row, runs in enumerate(apart.values()):
             error = runs.std() / len(runs) ** 0.5
             axes.plot(runs, torch.full_like(runs, row), "|", color=colour("axis"), markersize=6)
-            axes.errorbar(runs.mean(), row, xerr=error, fmt="o", color=colour("blue"), capsize=4)
+            axes.errorbar(
+                runs.mean().item(), row, xerr=error.item(), fmt="o", color=colour("blue"), capsize=4
+            )
         axes.set(xlabel=f"difference to {base}", ylim=(len(apart) - 0.5, -0.5))
         axes.set_yticks(range(len(apart)), list(apart))
         axes.grid(axis="y", visible=False)
@@ -277,7 +281,13 @@ def hidden_labels(
                 error = values.std(-1) / values.shape[-1] ** 0.5
                 dash = "--" if name.endswith("negative") else "-"
                 axes.errorbar(
-                    shares, values.mean(-1), error, color=shade, linestyle=dash, capsize=3, label=name
+                    shares,
+                    values.mean(-1).numpy(),
+                    error.numpy(),
+                    color=shade,
+                    linestyle=dash,
+                    capsize=3,
+                    label=name,
                 )
             axes.set(xlabel="share of labels hidden", ylabel=quantity)
         picture.axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2)

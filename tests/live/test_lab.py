@@ -6,9 +6,11 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import torch
 from ipywidgets import Widget
 
 from mlloss.figures import TrainingLab
+from mlloss.figures.lab import devices
 from mlloss.training import LOSSES, Setup
 
 SMALL = {"samples": 100, "steps": 40, "batch": 50}
@@ -95,3 +97,11 @@ def test_a_page_without_kernel_shows_a_result_and_no_control() -> None:
     assert not any(tag in html for tag in ("<input", "<button", "<select", "<script"))
     assert lab._repr_mimebundle_()[0]["text/html"].count("1: cross-entropy") == html.count("1: cross-entropy")
     assert "application/vnd.jupyter.widget-view+json" in data
+
+
+def test_the_devices_are_those_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLLOSS_DEVICE", "cpu")
+    for there, more in (True, ["mps"]), (False, []):
+        monkeypatch.setattr(torch.backends.mps, "is_available", lambda there=there: there)
+        assert devices()[0] == "cpu"
+        assert devices()[1:] == [f"cuda:{i}" for i in range(torch.cuda.device_count())] + more

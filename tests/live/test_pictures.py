@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from mlloss.figures.contrastive import embeddings_on_a_circle
+from mlloss.figures.lab import collages, differences, hidden_labels
 from mlloss.figures.label_sets import measures_over_thresholds, reliability, tuned_thresholds
 from mlloss.figures.pytorch import speed_and_memory
 from mlloss.figures.training import learning_curves
@@ -117,3 +118,30 @@ def test_speed_and_memory_names_every_number() -> None:
     ]
     drawn = {round(float(x), 6) for row in picture.axes[1].lines for x in row.get_xdata()}
     assert {round(x, 6) for x in results["memory"]["unified"]} <= drawn
+
+
+def test_collages_stand_under_their_digits() -> None:
+    targets = torch.zeros(9, 10)
+    targets[0, [2, 7]] = 1
+    picture = collages(torch.rand(9, 16, 16), targets, title="A title.", caption="A caption.")
+    assert "in them appear 2 7; none; none" in picture._repr_html_()
+    assert [text.get_text() for text in picture.axes[0].texts] == ["2 7", *["none"] * 7]
+    assert len(picture.axes[0].images) == 8
+
+
+def test_differences_are_taken_run_by_run() -> None:
+    values = {"mine": RUNS[0], "theirs": RUNS[0] + torch.tensor([0.1, 0.2, 0.3])}
+    picture = differences(values, "mine", quantity="F1", title="A title.")
+    assert "F1 minus that of mine, mean and standard error: theirs +0.200 ± 0.058." in picture._repr_html_()
+    np.testing.assert_allclose(picture.axes[0].lines[1].get_xdata(), [0.1, 0.2, 0.3])
+    assert [text.get_text() for text in picture.axes[0].get_yticklabels()] == ["theirs"]
+
+
+def test_lines_over_hidden_labels_are_dashed_where_they_count_as_negative() -> None:
+    lines = {"mine, ignored": RUNS, "mine, negative": RUNS / 2}
+    picture = hidden_labels([0.0, 0.5], {"F1": lines}, title="A title.")
+    assert "F1, mine, ignored: from 0.300 to 0.500" in picture._repr_html_()
+    drawn = [bars.lines[0] for bars in picture.axes[0].containers]
+    assert [line.get_linestyle() for line in drawn] == ["-", "--"]
+    assert len({line.get_color() for line in drawn}) == 1
+    np.testing.assert_allclose(drawn[0].get_ydata(), RUNS.mean(-1))
