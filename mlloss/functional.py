@@ -154,9 +154,8 @@ def _focal(logits: Tensor, targets: Tensor, weight: Any, gamma: Any) -> tuple[Te
     live = weight * wrong != 0
     wrong = wrong.where(live, 1.0)
     factor, bce = weight * wrong**gamma, _bce(logits.where(live, 0.0), targets)
-    hard = (targets == 0) | (
-        targets == 1
-    )  # then p q / wrong is the other probability, also where wrong is tiny
+    # For a hard target p q / wrong is the other probability, also where wrong is tiny.
+    hard = (targets == 0) | (targets == 1)
     other = torch.where(hard, targets * p + (1 - targets) * q, p * q / wrong.where(~hard, 1.0))
     steeper = gamma * (1 - 2 * targets) * other * bce.where(bce != INF, 0.0)  # 0 · ∞ is 0
     slope = factor * (steeper + (1 - targets) * p - targets * q)
